@@ -7,12 +7,14 @@
 
 /* Appends the fragments' options to out, one `CONFIG_X=...` or
  * `# CONFIG_X is not set` line each, a later file's winning over an earlier
- * one's. A line that is neither an option nor a comment: -1 "FILE:LINE: ...". */
+ * one's. Those marked optional (kconfigs/base.config says how) come last, after
+ * a comment that marks them again, so that the result is a fragment too. A line
+ * that is neither an option nor a comment: -1 "FILE:LINE: ...". */
 int kconfig_merge(struct str *out, const struct strv *files, struct err *e);
 
 /* Compares wanted (as kconfig_merge gives it) with the text of a finished
- * .config; appends the names that did not survive ("CONFIG_X=y"). Asking for
- * n is met by absence. */
+ * .config; appends the options that did not survive ("CONFIG_X=y"), optional
+ * ones left out. Asking for n is met by absence. */
 void kconfig_check(struct strv *missing, const char *wanted,
 		   const char *dotconfig);
 
