@@ -1,0 +1,255 @@
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define QUESTION "question.json"
+#define JOURNAL  "journal.jsonl"
+
+static int lock(struct session *s, struct err *e)
+{
+	AUTOFREE char *path = xfmt("%s/lock", s->dir);
+	CLEANUP(str_release) struct str pid = STR_INIT;
+
+	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (s->lock_fd < 0)
+		return err_set(e, "open %s: %m", path);
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0) {
+		str_fmt(&pid, "%d\n", (int)getpid());
+		if (ftruncate(s->lock_fd, 0) ||
+		    pwrite(s->lock_fd, pid.buf, pid.len, 0) < 0)
+			return err_set(e, "write %s: %m", path);
+		return 0;
+	}
+	if (errno != EWOULDBLOCK)
+		return err_set(e, "lock %s: %m", path);
+	if (file_read(&pid, path, e))
+		return -1;
+	return err_set(e, "another iobisect (pid %d) is at work on this "
+			  "session: wait for it or stop it",
+		       (int)strtol(str_c(&pid), NULL, 10));
+}
+
+static void start(struct session *s, const char *dir)
+{
+	*s = (struct session){ .dir = xstrdup(dir),
+			       .lock_fd = -1,
+			       .journal_fd = -1 };
+}
+
+void session_close(struct session *s)
+{
+	for (int i = 0; i < s->n; i++)
+		event_release(&s->events[i]);
+	free(s->events);
+	question_release(&s->q);
+	free(s->note);
+	if (s->journal_fd >= 0)
+		close(s->journal_fd);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	free(s->dir);
+	*s = (struct session){ .lock_fd = -1, .journal_fd = -1 };
+}
+
+bool session_exists(const char *dir)
+{
+	AUTOFREE char *path = xfmt("%s/" QUESTION, dir);
+
+	return file_exists(path);
+}
+
+static void push(struct session *s, struct event *ev)
+{
+	s->events = xrealloc(s->events,
+			     (size_t)(s->n + 1) * sizeof(*s->events));
+	s->events[s->n++] = *ev;
+	*ev = (struct event){ 0 };
+}
+
+/* A line without its newline was being written when the writer died: it was
+ * never acted on, and is dropped. Any other line that does not parse means that
+ * somebody else wrote here, and guessing would lose verdicts. */
+static int replay(struct session *s, const char *path, size_t *good,
+		  struct err *e)
+{
+	CLEANUP(str_release) struct str text = STR_INIT;
+	const char *p, *end;
+	int line = 0;
+
+	if (file_read(&text, path, e))
+		return -1;
+	*good = 0;
+	for (p = text.buf; (end = memchr(p, '\n', text.len - *good)); p = end) {
+		AUTOFREE char *one = xstrndup(p, (size_t)(end - p));
+		struct event ev;
+		struct err why;
+
+		line++;
+		if (record_event_parse(&ev, one, &why))
+			return err_set(e, "%s:%d: corrupt: %.200s; mend or "
+					  "remove that line, or start anew "
+					  "after iobisect reset",
+				       path, line, why.msg);
+		push(s, &ev);
+		end++;
+		*good = (size_t)(end - text.buf);
+	}
+	if (*good < text.len)
+		s->note = xfmt("%s: dropped a half-written last line", path);
+	return 0;
+}
+
+static int load(struct session *s, bool writing, struct err *e)
+{
+	AUTOFREE char *question = xfmt("%s/" QUESTION, s->dir);
+	AUTOFREE char *journal = xfmt("%s/" JOURNAL, s->dir);
+	CLEANUP(str_release) struct str text = STR_INIT;
+	struct err why;
+	size_t good;
+
+	if (!file_exists(question))
+		return err_set(e, "no bisection is under way here: begin with "
+				  "iobisect start --good REV --bad REV");
+	if (writing && lock(s, e))
+		return -1;
+	if (file_read(&text, question, e))
+		return -1;
+	if (record_question_parse(&s->q, str_c(&text), &why))
+		return err_set(e, "%s: corrupt: %.200s", question, why.msg);
+	if (replay(s, journal, &good, e))
+		return -1;
+	if (!writing)
+		return 0;
+	s->journal_fd = open(journal, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (s->journal_fd < 0)
+		return err_set(e, "open %s: %m", journal);
+	if (s->note && ftruncate(s->journal_fd, (off_t)good))
+		return err_set(e, "truncate %s: %m", journal);
+	return 0;
+}
+
+static int open_session(struct session *out, const char *dir, bool writing,
+			struct err *e)
+{
+	start(out, dir);
+	if (load(out, writing, e) == 0)
+		return 0;
+	session_close(out);
+	return -1;
+}
+
+int session_open(struct session *out, const char *dir, struct err *e)
+{
+	return open_session(out, dir, true, e);
+}
+
+int session_peek(struct session *out, const char *dir, struct err *e)
+{
+	return open_session(out, dir, false, e);
+}
+
+int session_create(struct session *out, const char *dir,
+		   const struct question *q, struct err *e)
+{
+	static const char *const subdirs[] = { "trials", "builds" };
+	AUTOFREE char *question = xfmt("%s/" QUESTION, dir);
+	AUTOFREE char *journal = xfmt("%s/" JOURNAL, dir);
+	AUTOFREE char *text = record_question(q);
+
+	if (file_exists(question))
+		return err_set(e, "a bisection is under way in %s: look at it "
+				  "with iobisect status, end it with iobisect "
+				  "reset",
+			       dir);
+	for (size_t i = 0; i < ARRAY_SIZE(subdirs); i++) {
+		AUTOFREE char *sub = xfmt("%s/%s", dir, subdirs[i]);
+
+		if (dir_make(sub, e))
+			return -1;
+	}
+	/* The question comes last: it is what makes the directory a session. */
+	if (file_write(journal, "", 0, e) ||
+	    file_write(question, text, strlen(text), e))
+		return -1;
+	return session_open(out, dir, e);
+}
+
+int session_append(struct session *s, struct event *ev, struct err *e)
+{
+	AUTOFREE char *text = NULL;
+	AUTOFREE char *line = NULL;
+	size_t n;
+	ssize_t done;
+
+	if (s->journal_fd < 0)
+		BUG("append to a session that is open for reading");
+	if (!ev->time)
+		ev->time = time(NULL);
+	text = record_event(ev);
+	line = xfmt("%s\n", text);
+	n = strlen(line);
+	done = write(s->journal_fd, line, n);
+	if (done == (ssize_t)n && fdatasync(s->journal_fd) == 0) {
+		push(s, ev);
+		return 0;
+	}
+	err_set(e, "write %s/" JOURNAL ": %s", s->dir,
+		done < 0 || done == (ssize_t)n ? strerror(errno)
+					       : strerror(ENOSPC));
+	/* Half a line would be glued to the next one. */
+	if (done > 0) {
+		off_t end = lseek(s->journal_fd, 0, SEEK_END);
+
+		if (end < done || ftruncate(s->journal_fd, end - done))
+			return -1;
+	}
+	return -1;
+}
+
+int session_next_trial(const struct session *s)
+{
+	int last = 0;
+
+	for (int i = 0; i < s->n; i++)
+		if (s->events[i].kind == EVENT_TRIAL &&
+		    s->events[i].trial.number > last)
+			last = s->events[i].trial.number;
+	return last + 1;
+}
+
+int session_retire(struct session *s, char **kept, struct err *e)
+{
+	AUTOFREE char *dir = xstrdup(s->dir);
+	char stamp[32];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	*kept = NULL;
+	if (s->n == 0) {
+		session_close(s);
+		return dir_remove(dir, e);
+	}
+	localtime_r(&now, &tm);
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
+	for (int i = 0; i < 100; i++) {
+		AUTOFREE char *name = i ? xfmt("%s-%s.%d", dir, stamp, i)
+					: xfmt("%s-%s", dir, stamp);
+
+		if (file_exists(name))
+			continue;
+		if (rename(dir, name))
+			return err_set(e, "rename %s to %s: %m", dir, name);
+		*kept = take_ptr(name);
+		session_close(s);
+		return 0;
+	}
+	return err_set(e, "put %s aside: too many of this second", dir);
+}

@@ -1,0 +1,45 @@
+/* One bisection: a directory with the immutable question and an append-only
+ * journal. What is true now is the replay of the journal (docs/session.md).
+ *
+ *   question.json   written once
+ *   journal.jsonl   one event a line, fsynced before it is acted on
+ *   lock            held while a process runs on the session; has its pid
+ *   trials/N.log    console of boot N; trials/N.results what the guest sent
+ *   builds/         make's output of kernels that do not build */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include "record.h"
+
+struct session {
+	char *dir;
+	struct question q;
+	struct event *events;
+	int n;
+	char *note; /* a torn last line was dropped: say so; or NULL */
+	int lock_fd, journal_fd;
+};
+
+/* Creates dir with the question and an empty journal; the session is open and
+ * locked after. A session that is there: -1. A kill in between leaves nothing
+ * that session_open would take. */
+int session_create(struct session *out, const char *dir,
+		   const struct question *q, struct err *e);
+/* Opens and locks. -1: there is none ("start one with iobisect start"), another
+ * process (its pid) has it, or the journal is corrupt (which line). */
+int session_open(struct session *out, const char *dir, struct err *e);
+/* The same without the lock, for reading only: session_append is a BUG. */
+int session_peek(struct session *out, const char *dir, struct err *e);
+void session_close(struct session *s);
+bool session_exists(const char *dir);
+
+/* Writes and fsyncs the event (its time is set when 0), then adds it to
+ * s->events, which takes over what ev owns; *ev is empty after. */
+int session_append(struct session *s, struct event *ev, struct err *e);
+/* The next trial's number. */
+int session_next_trial(const struct session *s);
+/* Puts the open session aside, under a name with the time, which it reports;
+ * one without any trial is removed (*kept is NULL then). Closes s. */
+int session_retire(struct session *s, char **kept, struct err *e);
+
+#endif
