@@ -17,6 +17,7 @@ struct spec_key {
 				* k, M, G */
 	bool ram;              /* may be a multiple of memory: "2xRAM", kept as
 				* its negative until spec_resolve */
+	bool size;             /* bytes: spec_format prints k, M, G */
 };
 
 struct spec_kind {
@@ -42,7 +43,8 @@ void spec_resolve(struct spec *s, long long mem_bytes);
 void spec_format(char out[SPEC_TEXT], const struct spec *s);
 long long spec_get(const struct spec *s, const char *key);
 /* What it needs on an empty drive, in bytes and in inodes, file system overhead
- * not counted. exec: 0, unknown. */
+ * not counted: whole blocks of 4 KiB, its directories' inodes too. exec: 0,
+ * unknown. LLONG_MAX when it is more than fits, or not yet resolved. */
 long long spec_bytes(const struct spec *s);
 long long spec_files(const struct spec *s);
 
