@@ -161,7 +161,6 @@ void question_release(struct question *q)
 {
 	strv_release(&q->paths);
 	strv_release(&q->workloads);
-	strv_release(&q->programs);
 	strv_release(&q->config_fragments);
 	free(q->term_old);
 	free(q->term_new);
@@ -186,7 +185,6 @@ char *record_question(const struct question *q)
 	put_str(o, "term_old", q->term_old);
 	put_str(o, "term_new", q->term_new);
 	put_list(o, "workloads", &q->workloads);
-	put_list(o, "programs", &q->programs);
 	put_str(o, "device", q->device);
 	put_str(o, "erase", q->erase);
 	put_str(o, "fs", q->fs);
@@ -219,7 +217,6 @@ int record_question_parse(struct question *out, const char *text_,
 	out->term_old = get_str(&r, "term_old", true);
 	out->term_new = get_str(&r, "term_new", true);
 	get_list(&out->workloads, &r, "workloads");
-	get_list(&out->programs, &r, "programs");
 	out->device = get_str(&r, "device", true);
 	out->erase = get_str(&r, "erase", false);
 	out->fs = get_str(&r, "fs", true);

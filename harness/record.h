@@ -12,8 +12,7 @@ struct question {
 	bool first_parent;
 	struct strv paths;
 	char *term_old, *term_new;
-	struct strv workloads; /* canonical specs */
-	struct strv programs;  /* for exec: workloads: host paths, in order */
+	struct strv workloads; /* canonical specs; exec: with a full path */
 	char *device;          /* a name of qemu/, or a path of a real one */
 	char *erase;           /* the confirmed serial of a real one; or NULL */
 	char *fs;

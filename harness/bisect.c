@@ -1,0 +1,497 @@
+#include "bisect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONFIRM_BOOTS 3
+/* A boot with all workloads that fails on an endpoint is worth one more try, a
+ * second one is its nature. */
+#define BOOTS_PER_RUN 3
+
+void bisect_release(struct bisect *b)
+{
+	state_release(&b->st);
+}
+
+void bisect_result_release(struct bisect_result *r)
+{
+	strv_release(&r->suspects);
+	free(r->confirmation);
+	*r = (struct bisect_result){ 0 };
+}
+
+static int reload(struct bisect *b, struct err *e)
+{
+	return state_load(&b->st, b->s, b->h, b->p, e);
+}
+
+static int name_of(struct str *out, struct bisect *b, const char *hex,
+		   struct err *e)
+{
+	return history_name(out, b->h, hex, e);
+}
+
+/* The kernel of a commit; its build is journalled the first time. */
+static int get_kernel(struct kernel *out, struct bisect *b, const char *hex,
+		      struct err *e)
+{
+	CLEANUP(finding_of_release) struct finding_of f = { 0 };
+	CLEANUP(str_release) struct str name = STR_INIT;
+	struct event ev = { .kind = EVENT_BUILD };
+
+	if (name_of(&name, b, hex, e) ||
+	    lab_kernel(out, b->lab, hex, str_c(&name), e))
+		return -1;
+	state_find(&f, &b->st, hex);
+	if (f.kernel && !strcmp(f.kernel->identity, out->identity) &&
+	    !f.kernel->reason == !out->reason)
+		return 0;
+	memcpy(ev.commit, hex, HEX_SIZE);
+	ev.kernel = *out;
+	ev.kernel.image = NULL;
+	ev.kernel.reason = out->reason ? xstrdup(out->reason) : NULL;
+	ev.kernel.log = out->log ? xstrdup(out->log) : NULL;
+	if (session_append(b->s, &ev, e)) {
+		event_release(&ev);
+		return -1;
+	}
+	return reload(b, e);
+}
+
+static int boot(struct bisect *b, const struct kernel *k, const char *hex,
+		struct err *e)
+{
+	CLEANUP(str_release) struct str name = STR_INIT;
+	struct event ev = { .kind = EVENT_TRIAL };
+
+	if (name_of(&name, b, hex, e) ||
+	    lab_trial(&ev.trial, b->lab, k, hex, session_next_trial(b->s),
+		      str_c(&name), e))
+		return -1;
+	memcpy(ev.commit, hex, HEX_SIZE);
+	if (session_append(b->s, &ev, e)) {
+		event_release(&ev);
+		return -1;
+	}
+	return reload(b, e);
+}
+
+/* Good boots of a commit's kernel, with the session's first workload. */
+static int boots_of(const struct bisect *b, const char *hex)
+{
+	AUTOFREE double *v = NULL;
+
+	return state_samples(&v, &b->st, hex, b->s->q.workloads.v[0]);
+}
+
+/* The ends */
+
+static int check_good(struct strv *bases, struct bisect *b, const char *good,
+		      struct err *e)
+{
+	CLEANUP(str_release) struct str name = STR_INIT;
+	int below = history_is_ancestor(b->h, good, b->st.bad, e), above;
+
+	if (below < 0 || name_of(&name, b, good, e))
+		return -1;
+	if (!strcmp(good, b->st.bad))
+		return err_set(e, "%s is both %s and %s", str_c(&name),
+			       b->s->q.term_old, b->s->q.term_new);
+	if (below)
+		return 0;
+	above = history_is_ancestor(b->h, b->st.bad, good, e);
+	if (above < 0)
+		return -1;
+	if (above)
+		return err_set(e, "the %s commit is an ancestor of the %s one "
+				  "(%s): the two are swapped",
+			       b->s->q.term_new, b->s->q.term_old,
+			       str_c(&name));
+	if (history_merge_bases(bases, b->h, good, b->st.bad, e))
+		return -1;
+	if (!bases->n)
+		return err_set(e, "%s is not an ancestor of the %s commit, and "
+				  "they have no common history",
+			       str_c(&name), b->s->q.term_new);
+	return 0;
+}
+
+int bisect_check_ends(struct strv *bases, struct bisect *b, struct err *e)
+{
+	if (!b->st.bad[0] || !b->st.goods.n)
+		return err_set(e, "no %s commit is known yet: iobisect %s REV",
+			       b->st.bad[0] ? b->s->q.term_old
+					    : b->s->q.term_new,
+			       b->st.bad[0] ? b->s->q.term_old
+					    : b->s->q.term_new);
+	for (size_t i = 0; i < b->st.goods.n; i++)
+		if (check_good(bases, b, b->st.goods.v[i], e))
+			return -1;
+	return 0;
+}
+
+/* One boot more of an endpoint. */
+static int boot_end(struct bisect *b, const char *hex, enum mark m,
+		    struct err *e)
+{
+	CLEANUP(kernel_release) struct kernel k = { 0 };
+	CLEANUP(str_release) struct str name = STR_INIT;
+	int before = boots_of(b, hex);
+
+	if (get_kernel(&k, b, hex, e) || name_of(&name, b, hex, e))
+		return -1;
+	if (k.reason)
+		return err_set(e, "the %s commit %s does not build: %s (%s)",
+			       state_term(b->s, m), str_c(&name), k.reason,
+			       k.log ? k.log : "no log");
+	if (boot(b, &k, hex, e))
+		return -1;
+	if (boots_of(b, hex) > before)
+		return 0;
+	return err_set(e, "the %s commit %s cannot be tested: %s",
+		       state_term(b->s, m), str_c(&name),
+		       b->s->events[b->s->n - 1].trial.reason);
+}
+
+/* The workload that tells the two apart best decides; the others are measured
+ * and shown. */
+static enum verdict_gap pick_rule(struct verdict_rule *out,
+				  const struct bisect *b, const char *good,
+				  struct err *why)
+{
+	struct verdict_limit limit = { 0 };
+	enum verdict_gap best = GAP_NONE;
+	double widest = 0;
+	struct err first = { "" };
+
+	if (b->s->q.threshold &&
+	    verdict_limit_parse(&limit, b->s->q.threshold, why))
+		return GAP_NONE;
+	for (size_t i = 0; i < b->s->q.workloads.n; i++) {
+		const char *w = b->s->q.workloads.v[i];
+		AUTOFREE double *g = NULL;
+		AUTOFREE double *d = NULL;
+		int ng = state_samples(&g, &b->st, good, w);
+		int nd = state_samples(&d, &b->st, b->st.bad, w);
+		struct verdict_rule r = { 0 };
+		struct err one = { "" };
+		enum verdict_gap gap =
+			verdict_between(&r, g, ng, d, nd, &limit, &one);
+		double z = gap == GAP_CLEAR ? log(r.bad / r.good) / r.sigma : 0;
+
+		if (gap != GAP_CLEAR && (!first.msg[0] || gap == GAP_SWAPPED))
+			err_set(&first, "%s: %.700s", w, one.msg);
+		if (gap == GAP_SWAPPED && best == GAP_NONE)
+			best = GAP_SWAPPED;
+		if (gap != GAP_CLEAR || z <= widest)
+			continue;
+		widest = z;
+		best = GAP_CLEAR;
+		verdict_rule_release(out);
+		*out = r;
+		out->workload = xstrdup(w);
+	}
+	*why = first;
+	return best;
+}
+
+static int append_rule(struct bisect *b, struct verdict_rule *r, struct err *e)
+{
+	struct event ev = { .kind = EVENT_RULE };
+
+	r->min_bad = b->s->q.runs < 2 ? 1 : 2;
+	r->max = b->s->q.runs * BOOTS_PER_RUN;
+	ev.rule = *r;
+	if (session_append(b->s, &ev, e)) {
+		event_release(&ev);
+		return -1;
+	}
+	progress_say(b->p, "%s: %s %.3g s, %s %.3g s (%.2fx); threshold %.3g s, "
+			   "noise %.1f%%",
+		     r->workload, b->s->q.term_old, r->good, b->s->q.term_new,
+		     r->bad, r->bad / r->good, r->threshold, r->sigma * 100);
+	return reload(b, e);
+}
+
+int bisect_rule(struct bisect *b, struct err *e)
+{
+	const char *good, *bad = b->st.bad;
+	struct verdict_rule r = { 0 };
+	int runs = b->s->q.runs;
+
+	if (b->st.rule)
+		return 0;
+	good = b->st.goods.v[0];
+	/* ABBA: a drift of the machine falls on both alike. */
+	while (boots_of(b, good) < runs || boots_of(b, bad) < runs) {
+		int g = boots_of(b, good), d = boots_of(b, bad);
+		bool good_next = g < d || (g == d && g % 2 == 0);
+
+		if (good_next ? boot_end(b, good, MARK_GOOD, e)
+			      : boot_end(b, bad, MARK_BAD, e))
+			return -1;
+		good = b->st.goods.v[0];
+	}
+	if (pick_rule(&r, b, good, e) != GAP_CLEAR)
+		return -1;
+	return append_rule(b, &r, e);
+}
+
+/* Candidates */
+
+int bisect_test(struct finding_of *out, struct bisect *b, const char *hex,
+		struct err *e)
+{
+	CLEANUP(kernel_release) struct kernel k = { 0 };
+	int failed = 0;
+
+	if (get_kernel(&k, b, hex, e))
+		return -1;
+	for (;;) {
+		int before = boots_of(b, hex);
+
+		state_find(out, &b->st, hex);
+		if (k.reason || failed ||
+		    (out->mark != MARK_NONE && out->mark != MARK_WEAK))
+			return 0;
+		finding_of_release(out);
+		if (boot(b, &k, hex, e))
+			return -1;
+		failed = boots_of(b, hex) == before;
+	}
+}
+
+static void say_verdict(struct bisect *b, const struct finding_of *f,
+			const char *name, const char *subject)
+{
+	struct verdict_summary s;
+
+	verdict_summarize(&s, f->elapsed, f->n);
+	if (f->n && !f->reason)
+		progress_say(b->p, "%s is %s: %.3g s, %d boot%s  (%s)", name,
+			     state_term(b->s, f->mark), s.median, s.n,
+			     s.n == 1 ? "" : "s", subject);
+	else
+		progress_say(b->p, "%s: %s: %s  (%s)", name,
+			     state_term(b->s, f->mark),
+			     f->reason ? f->reason : "", subject);
+}
+
+static int test_and_say(struct finding_of *out, struct bisect *b,
+			const char *hex, struct err *e)
+{
+	CLEANUP(commit_release) struct commit c = { 0 };
+	CLEANUP(str_release) struct str name = STR_INIT;
+
+	if (history_commit(&c, b->h, hex, e) || name_of(&name, b, hex, e) ||
+	    bisect_test(out, b, hex, e))
+		return -1;
+	say_verdict(b, out, str_c(&name), c.subject);
+	return 0;
+}
+
+/* git's rule: the merge bases must be good, or the range is not what it seems. */
+static int test_bases(struct bisect *b, const struct strv *bases, struct err *e)
+{
+	for (size_t i = 0; i < bases->n; i++) {
+		CLEANUP(finding_of_release) struct finding_of f = { 0 };
+		const char *hex = bases->v[i];
+
+		progress_say(b->p, "a %s commit is not an ancestor of the %s "
+				   "one: testing their merge base %.12s",
+			     b->s->q.term_old, b->s->q.term_new, hex);
+		if (test_and_say(&f, b, hex, e))
+			return -1;
+		if (f.mark == MARK_BAD)
+			return err_set(e, "the merge base %.12s is %s: what "
+					  "made the difference lies between it "
+					  "and the %s commit; bisect that",
+				       hex, b->s->q.term_new, b->s->q.term_old);
+		if (f.mark == MARK_SKIP)
+			progress_say(b->p, "the merge base %.12s cannot be "
+					   "tested; going on",
+				     hex);
+	}
+	return 0;
+}
+
+static int append_next(struct bisect *b, const char *hex, struct err *e)
+{
+	struct event ev = { .kind = EVENT_NEXT };
+
+	if (!strcmp(b->st.next, hex))
+		return 0;
+	memcpy(ev.commit, hex, HEX_SIZE);
+	return session_append(b->s, &ev, e) ? -1 : reload(b, e);
+}
+
+int bisect_next(struct search_answer *out, struct bisect *b, struct err *e)
+{
+	if (!b->st.has_dag || !b->st.dag.n)
+		return err_set(e, "there is no commit between %s and %s",
+			       b->s->q.term_old, b->s->q.term_new);
+	search_next(out, &b->st.dag, b->st.marks);
+	if (out->kind == SEARCH_CONFLICT)
+		return err_set(e, "%.12s is %s, but its ancestor %.12s is %s: "
+				  "there is more than one change here, or a "
+				  "verdict is wrong; look at iobisect log",
+			       b->st.dag.v[out->commit].hex, b->s->q.term_old,
+			       b->st.dag.v[out->suspects[0]].hex,
+			       b->s->q.term_new);
+	return 0;
+}
+
+static int step(struct bisect *b, const struct search_answer *a, int i,
+		struct err *e)
+{
+	CLEANUP(finding_of_release) struct finding_of f = { 0 };
+	char hex[HEX_SIZE];
+
+	memcpy(hex, b->st.dag.v[a->commit].hex, HEX_SIZE);
+	progress_say(b->p, "step %d of about %d: %d commits left", i,
+		     i + a->steps, a->nsuspects);
+	return append_next(b, hex, e) || test_and_say(&f, b, hex, e) ? -1 : 0;
+}
+
+/* Confirmation */
+
+static double median_of(const struct finding_of *f)
+{
+	struct verdict_summary s;
+
+	verdict_summarize(&s, f->elapsed, f->n);
+	return s.median;
+}
+
+/* Boots until the commit has its three, or fails; what it is then. */
+static int boot_again(struct bisect *b, const char *hex, int want,
+		      struct err *e)
+{
+	CLEANUP(kernel_release) struct kernel k = { 0 };
+
+	if (boots_of(b, hex) >= want)
+		return 0;
+	if (get_kernel(&k, b, hex, e))
+		return -1;
+	return k.reason ? 0 : boot(b, &k, hex, e);
+}
+
+/* Culprit and parents have three boots each at least, interleaved. False in *ok
+ * with the reason when they do not say slow against fast. */
+static int confirm(bool *ok, char **text, struct bisect *b, const char *hex,
+		   struct err *e)
+{
+	CLEANUP(commit_release) struct commit c = { 0 };
+	CLEANUP(finding_of_release) struct finding_of f = { 0 };
+	CLEANUP(str_release) struct str s = STR_INIT;
+	size_t parents;
+
+	if (history_commit(&c, b->h, hex, e))
+		return -1;
+	parents = b->s->q.first_parent && c.parents.n ? 1 : c.parents.n;
+	for (int n = 1; n <= CONFIRM_BOOTS; n++) {
+		for (size_t i = 0; i < parents; i++)
+			if (boot_again(b, c.parents.v[i], n, e))
+				return -1;
+		if (boot_again(b, hex, n, e))
+			return -1;
+	}
+	state_find(&f, &b->st, hex);
+	*ok = f.mark == MARK_BAD;
+	str_fmt(&s, "%.3g s in %d boots", median_of(&f), f.n);
+	for (size_t i = 0; i < parents; i++) {
+		CLEANUP(finding_of_release) struct finding_of g = { 0 };
+
+		state_find(&g, &b->st, c.parents.v[i]);
+		*ok = *ok && g.mark == MARK_GOOD;
+		str_fmt(&s, "%s %.12s %s", i ? "," : "; parent",
+			c.parents.v[i], state_term(b->s, g.mark));
+		if (g.n)
+			str_fmt(&s, " %.3g s in %d", median_of(&g), g.n);
+	}
+	*text = str_take(&s);
+	return 0;
+}
+
+static int finish(struct bisect_result *out, struct bisect *b, struct err *e)
+{
+	struct event ev = { .kind = EVENT_END };
+
+	memcpy(ev.commit, out->culprit, HEX_SIZE);
+	ev.mark = out->end == BISECT_FOUND ? MARK_BAD : MARK_SKIP;
+	ev.why = out->confirmation ? xstrdup(out->confirmation) : NULL;
+	if (session_append(b->s, &ev, e)) {
+		event_release(&ev);
+		return -1;
+	}
+	return reload(b, e);
+}
+
+static int found(struct bisect_result *out, struct bisect *b, int at,
+		 bool *again, struct err *e)
+{
+	CLEANUP(search_answer_release) struct search_answer a = { 0 };
+
+	memcpy(out->culprit, b->st.dag.v[at].hex, HEX_SIZE);
+	out->end = BISECT_FOUND;
+	progress_say(b->p, "confirming %.12s", out->culprit);
+	free(out->confirmation);
+	out->confirmation = NULL;
+	if (confirm(&out->confirmed, &out->confirmation, b, out->culprit, e) ||
+	    bisect_next(&a, b, e))
+		return -1;
+	/* More boots can change a verdict; then the search goes on. */
+	*again = a.kind != SEARCH_FOUND ||
+		 strcmp(b->st.dag.v[a.commit].hex, out->culprit) != 0;
+	if (*again)
+		progress_say(b->p, "it did not hold (%s): going on",
+			     out->confirmation);
+	return 0;
+}
+
+static int loop(struct bisect_result *out, struct bisect *b, struct err *e)
+{
+	for (int i = 1;; i++) {
+		CLEANUP(search_answer_release) struct search_answer a = { 0 };
+		bool again = false;
+
+		if (bisect_next(&a, b, e))
+			return -1;
+		if (a.kind == SEARCH_TEST) {
+			if (step(b, &a, i, e))
+				return -1;
+			continue;
+		}
+		if (a.kind == SEARCH_FOUND) {
+			if (found(out, b, a.commit, &again, e))
+				return -1;
+			if (again)
+				continue;
+		} else {
+			out->end = BISECT_RANGE;
+			out->culprit[0] = '\0';
+			for (int k = 0; k < a.nsuspects; k++)
+				strv_add(&out->suspects,
+					 b->st.dag.v[a.suspects[k]].hex);
+		}
+		return finish(out, b, e);
+	}
+}
+
+int bisect_run(struct bisect_result *out, struct bisect *b, struct err *e)
+{
+	CLEANUP(strv_release) struct strv bases = STRV_INIT;
+
+	*out = (struct bisect_result){ 0 };
+	if (reload(b, e) || bisect_check_ends(&bases, b, e))
+		return -1;
+	progress_say(b->p, "%d commits between %s and %s, workload%s %s",
+		     b->st.dag.n, b->s->q.term_old, b->s->q.term_new,
+		     b->s->q.workloads.n > 1 ? "s" : "",
+		     b->s->q.workloads.v[0]);
+	if (bisect_rule(b, e) || test_bases(b, &bases, e))
+		return -1;
+	return loop(out, b, e);
+}

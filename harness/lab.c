@@ -1,0 +1,562 @@
+#include "lab.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "boot.h"
+#include "build.h"
+#include "device.h"
+#include "doctor.h"
+#include "image.h"
+#include "kconfig.h"
+#include "measure.h"
+#include "proc.h"
+#include "protocol.h"
+#include "sha256.h"
+#include "spec.h"
+
+#define SERIAL         "IOBISECT1"
+#define LEAST_DRIVE    (512LL << 20)
+#define BOOT_TIMEOUT_S 90.0
+#define RUN_TIMEOUT_S  900.0
+#define MAKE_TIMEOUT_S 7200.0
+
+struct lab {
+	const struct question *q;
+	struct history *h;
+	struct progress *p;
+	char *share, *cache, *logs;
+	char *tree; /* src, obj, stamp, lock */
+	int tree_lock;
+	struct device device;
+	struct machine machine;
+	const struct filesystem *fs;
+	bool kvm;
+	struct str wanted;    /* options of the kernel */
+	struct str initramfs; /* with the job */
+	char *image;          /* the made file system */
+	double image_s;       /* mkfs time not yet charged to a trial */
+	struct lab_time spent;
+};
+
+char *lab_cache_dir(void)
+{
+	const char *own = getenv("IOBISECT_CACHE");
+	const char *xdg = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+
+	if (own && *own)
+		return xstrdup(own);
+	if (xdg && *xdg)
+		return xfmt("%s/iobisect", xdg);
+	return xfmt("%s/.cache/iobisect", home && *home ? home : "/tmp");
+}
+
+int lab_share_dir(char **out, struct err *e)
+{
+	char exe[4096];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash;
+
+	if (n < 0)
+		return err_set(e, "read /proc/self/exe: %m");
+	exe[n] = '\0';
+	slash = strrchr(exe, '/');
+	if (slash)
+		*slash = '\0';
+	*out = xfmt("%s/../share/iobisect", exe);
+	if (file_exists(*out))
+		return 0;
+	err_set(e, "%s is missing: build or install iobisect again", *out);
+	free(*out);
+	*out = NULL;
+	return -1;
+}
+
+/* The question, checked */
+
+static int workloads_need(long long *bytes, const struct question *q,
+			  struct err *e)
+{
+	*bytes = 0;
+	for (size_t i = 0; i < q->workloads.n; i++) {
+		struct spec s;
+		char why[256];
+
+		if (spec_parse(&s, q->workloads.v[i], why, sizeof(why)))
+			return err_set(e, "%s", why);
+		spec_resolve(&s, (long long)q->mem_mb << 20);
+		/* one block more for each file, and its inode */
+		*bytes += spec_bytes(&s) + spec_files(&s) * 4096;
+	}
+	return 0;
+}
+
+/* Inode tables, bitmaps, a journal, and the reserve for root. */
+static long long with_overhead(long long bytes)
+{
+	return bytes + bytes / 8 + (48LL << 20);
+}
+
+static const struct filesystem *find_fs(const char *name, struct err *e)
+{
+	const struct filesystem *fs = image_fs_find(name), *f;
+	CLEANUP(str_release) struct str names = STR_INIT;
+
+	for (int i = 0; !fs && (f = image_fs_at(i)); i++)
+		str_fmt(&names, " %s", f->name);
+	if (!fs)
+		err_set(e, "unknown file system '%s': there are%s", name,
+			str_c(&names));
+	return fs;
+}
+
+int lab_settle(struct question *q, const char *share, struct err *e)
+{
+	AUTOFREE char *dir = xfmt("%s/qemu", share);
+	const struct filesystem *fs = find_fs(q->fs, e);
+	struct verdict_limit limit;
+	long long need;
+
+	if (!fs)
+		return -1;
+	if (q->threshold && verdict_limit_parse(&limit, q->threshold, e))
+		return -1;
+	if (q->device[0] != '/') {
+		CLEANUP(device_release) struct device d = { 0 };
+
+		if (device_load(&d, dir, q->device, e))
+			return -1;
+	}
+	if (workloads_need(&need, q, e))
+		return -1;
+	need = with_overhead(need);
+	if (!q->drive_bytes) {
+		/* SD cards must have a power of two; the others may. */
+		q->drive_bytes = LEAST_DRIVE;
+		while (q->drive_bytes < need || q->drive_bytes < fs->min_bytes)
+			q->drive_bytes *= 2;
+	}
+	if (q->drive_bytes < need)
+		return err_set(e, "a drive of %lld MiB is too small: the "
+				  "workloads need %lld MiB (--size)",
+			       q->drive_bytes >> 20, need >> 20);
+	if (q->drive_bytes < fs->min_bytes)
+		return err_set(e, "a drive of %lld MiB is too small for %s: at "
+				  "least %lld MiB (--size)",
+			       q->drive_bytes >> 20, fs->name,
+			       fs->min_bytes >> 20);
+	return 0;
+}
+
+/* Opening */
+
+/* A real drive is shown to the guest as a virtio-less SATA disk: the drive is
+ * real, its controller is not. */
+static int load_device(struct lab *l, struct err *e)
+{
+	AUTOFREE char *dir = xfmt("%s/qemu", l->share);
+	bool real = l->q->device[0] == '/';
+
+	if (device_load(&l->device, dir, real ? "sata" : l->q->device, e))
+		return -1;
+	if (!real)
+		return 0;
+	if (!l->q->erase)
+		return err_set(e, "%s is a real drive and would be erased: "
+				  "confirm with --erase and its serial",
+			       l->q->device);
+	l->device.real = xstrdup(l->q->device);
+	return device_check(l->q->device, l->q->erase, NULL, e);
+}
+
+static int merge_config(struct lab *l, struct err *e)
+{
+	CLEANUP(strv_release) struct strv files = STRV_INIT;
+
+	strv_addf(&files, "%s/kconfigs/base.config", l->share);
+	for (size_t i = 0; i < l->device.fragments.n; i++)
+		strv_addf(&files, "%s/kconfigs/%s.config", l->share,
+			  l->device.fragments.v[i]);
+	strv_addf(&files, "%s/kconfigs/%s.config", l->share, l->fs->name);
+	for (size_t i = 0; i < l->q->config_fragments.n; i++)
+		strv_add(&files, l->q->config_fragments.v[i]);
+	return kconfig_merge(&l->wanted, &files, e);
+}
+
+static void write_job(struct str *job, const struct lab *l)
+{
+	str_fmt(job, "protocol %d\n", PROTOCOL_VERSION);
+	str_fmt(job, "fs %s\n", l->fs->name);
+	if (l->fs->options && *l->fs->options)
+		str_fmt(job, "options %s\n", l->fs->options);
+	str_fmt(job, "bytes %lld\n", l->q->drive_bytes);
+	str_fmt(job, "id %lld %s\n", l->fs->id_offset, l->fs->id_hex);
+	str_puts(job, "wait 60\nprobe 1\n");
+	for (size_t i = 0; i < l->q->workloads.n; i++)
+		str_fmt(job, "workload %s\n", l->q->workloads.v[i]);
+}
+
+/* exec: workloads bring their program, and busybox for scripts. */
+static int add_programs(struct image_file *files, int *n, struct str *data,
+			const struct lab *l, struct err *e)
+{
+	for (size_t i = 0; i < l->q->workloads.n; i++) {
+		const char *spec = l->q->workloads.v[i];
+
+		if (!str_starts(spec, "exec:"))
+			continue;
+		if (*n)
+			return err_set(e, "%s: only one exec: workload a "
+					  "session",
+				       spec);
+		if (file_read(&data[0], spec + strlen("exec:"), e))
+			return -1;
+		files[(*n)++] = (struct image_file){ .name = "exec/program",
+						     .data = data[0].buf,
+						     .n = data[0].len,
+						     .mode = S_IFREG | 0755 };
+		if (!file_exists("/bin/busybox"))
+			continue;
+		if (file_read(&data[1], "/bin/busybox", e))
+			return -1;
+		files[(*n)++] = (struct image_file){ .name = "bin/busybox",
+						     .data = data[1].buf,
+						     .n = data[1].len,
+						     .mode = S_IFREG | 0755 };
+		files[(*n)++] = (struct image_file){ .name = "bin/sh",
+						     .data = "busybox",
+						     .n = strlen("busybox"),
+						     .mode = S_IFLNK | 0777 };
+	}
+	return 0;
+}
+
+static int make_initramfs(struct lab *l, struct err *e)
+{
+	CLEANUP(str_release) struct str job = STR_INIT;
+	AUTOFREE char *init = xfmt("%s/init", l->share);
+	struct str data[2] = { STR_INIT, STR_INIT };
+	struct image_file extra[3];
+	int n = 0, bad;
+
+	write_job(&job, l);
+	bad = add_programs(extra, &n, data, l, e) ||
+	      image_initramfs(&l->initramfs, init, str_c(&job), extra, n, e);
+	str_release(&data[0]);
+	str_release(&data[1]);
+	return bad ? -1 : 0;
+}
+
+static int choose_accel(struct lab *l, struct err *e)
+{
+	bool works = !strcmp(l->q->accel, "tcg") ? false : boot_kvm_works();
+
+	if (!strcmp(l->q->accel, "kvm") && !works)
+		return err_set(e, "no guest runs under KVM here: use --accel "
+				  "tcg, or auto");
+	l->kvm = works;
+	return 0;
+}
+
+static int make_image(struct lab *l, struct err *e)
+{
+	AUTOFREE char *dir = xfmt("%s/images", l->cache);
+
+	if (dir_make(dir, e) ||
+	    image_filesystem(&l->image, &l->image_s, l->fs, l->q->drive_bytes,
+			     dir, e))
+		return -1;
+	l->spent.mkfs_s += l->image_s;
+	return 0;
+}
+
+static int prepare(struct lab *l, struct err *e)
+{
+	AUTOFREE char *dir = xfmt("%s/qemu", l->share);
+	AUTOFREE char *trials = xfmt("%s/trials", l->logs);
+
+	l->fs = find_fs(l->q->fs, e);
+	if (!l->fs || load_device(l, e) ||
+	    machine_load(&l->machine, dir, l->q->machine, e) ||
+	    doctor_require(l->h ? DOCTOR_BUILD : DOCTOR_BOOT, l->fs->name, e))
+		return -1;
+	if (dir_make(trials, e) || merge_config(l, e) || choose_accel(l, e) ||
+	    make_initramfs(l, e) || make_image(l, e))
+		return -1;
+	return 0;
+}
+
+int lab_open(struct lab **out, const struct question *q, struct history *h,
+	     const struct lab_dirs *dirs, struct progress *p, struct err *e)
+{
+	struct lab *l = xcalloc(1, sizeof(*l));
+
+	l->q = q;
+	l->h = h;
+	l->p = p;
+	l->share = xstrdup(dirs->share);
+	l->cache = xstrdup(dirs->cache);
+	l->logs = xstrdup(dirs->logs);
+	l->tree_lock = -1;
+	if (prepare(l, e)) {
+		lab_close(l);
+		return -1;
+	}
+	*out = l;
+	return 0;
+}
+
+void lab_close(struct lab *l)
+{
+	if (!l)
+		return;
+	if (l->tree_lock >= 0)
+		close(l->tree_lock);
+	device_release(&l->device);
+	machine_release(&l->machine);
+	str_release(&l->wanted);
+	str_release(&l->initramfs);
+	free(l->image);
+	free(l->tree);
+	free(l->share);
+	free(l->cache);
+	free(l->logs);
+	free(l);
+}
+
+const struct lab_time *lab_spent(const struct lab *l)
+{
+	return &l->spent;
+}
+
+/* Kernels */
+
+/* Sessions on one repository share its source tree and objects; one builds at a
+ * time. */
+static int lock_tree(struct lab *l, struct err *e)
+{
+	AUTOFREE char *path = xfmt("%s/lock", l->tree);
+	double start = now_s();
+	bool said = false;
+
+	if (l->tree_lock >= 0)
+		return 0;
+	if (dir_make(l->tree, e))
+		return -1;
+	l->tree_lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (l->tree_lock < 0)
+		return err_set(e, "open %s: %m", path);
+	while (flock(l->tree_lock, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return err_set(e, "lock %s: %m", path);
+		if (proc_interrupted())
+			return err_set(e, "interrupted");
+		if (!said)
+			progress_stage(l->p, "wait for another iobisect that "
+					     "builds from this repository");
+		said = true;
+		progress_tick(l->p);
+		usleep(100000);
+	}
+	if (said)
+		progress_done(l->p, "it is done");
+	l->spent.wait_s += now_s() - start;
+	return 0;
+}
+
+/* Removes one iobisect's claim: others may build while we boot. */
+static void unlock_tree(struct lab *l)
+{
+	close(l->tree_lock);
+	l->tree_lock = -1;
+}
+
+static void name_tree(struct lab *l)
+{
+	struct sha256 s;
+	char hex[65];
+
+	if (l->tree)
+		return;
+	sha256_init(&s);
+	sha256_add(&s, history_dir(l->h), strlen(history_dir(l->h)));
+	sha256_hex(hex, &s);
+	l->tree = xfmt("%s/trees/%.12s", l->cache, hex);
+}
+
+static int export_and_build(struct kernel *out, struct lab *l,
+			    const struct build_request *r, const char *hex,
+			    struct err *e)
+{
+	struct export_stats st;
+
+	progress_stage(l->p, "%s: write the source tree", r->name);
+	if (history_export(&st, l->h, hex, l->tree, l->p, e))
+		return -1;
+	/* quick steps are not worth a line each */
+	if (st.written + st.removed > 5000)
+		progress_done(l->p, "%ld files", st.written);
+	progress_stage(l->p, "%s: build", r->name);
+	if (build_kernel(out, r, l->p, e))
+		return -1;
+	l->spent.make_s += out->make_s;
+	if (out->reason)
+		progress_done(l->p, "%s", out->reason);
+	else
+		progress_done(l->p, "%d objects", out->objects);
+	return 0;
+}
+
+int lab_kernel(struct kernel *out, struct lab *l, const char *hex,
+	       const char *name, struct err *e)
+{
+	CLEANUP(commit_release) struct commit c = { 0 };
+	AUTOFREE char *builds = xfmt("%s/builds", l->logs);
+	AUTOFREE char *src = NULL;
+	AUTOFREE char *obj = NULL;
+	int got;
+
+	name_tree(l);
+	src = xfmt("%s/src", l->tree);
+	obj = xfmt("%s/obj", l->tree);
+	if (history_commit(&c, l->h, hex, e) || dir_make(builds, e))
+		return -1;
+	struct build_request r = {
+		.src = src,
+		.obj = obj,
+		.cache = l->cache,
+		.tree = c.tree,
+		.name = name,
+		.wanted = str_c(&l->wanted),
+		.config = l->q->config,
+		.cc = l->q->cc,
+		.logs = builds,
+		.jobs = l->q->jobs ? l->q->jobs
+				   : (int)sysconf(_SC_NPROCESSORS_ONLN),
+		.timeout = MAKE_TIMEOUT_S,
+	};
+	got = build_lookup(out, &r, e);
+	if (got)
+		return got < 0 ? -1 : 0;
+	if (lock_tree(l, e))
+		return -1;
+	/* whoever held the lock may have built it meanwhile */
+	got = build_lookup(out, &r, e);
+	if (!got)
+		got = export_and_build(out, l, &r, hex, e);
+	unlock_tree(l);
+	return got < 0 ? -1 : 0;
+}
+
+/* Trials */
+
+static int fresh_drive(int *fd, struct lab *l, struct err *e)
+{
+	long long bytes;
+
+	if (!l->device.real)
+		return image_drive(fd, l->image, l->cache, e);
+	if (device_open(fd, &bytes, l->device.real, l->q->erase, e))
+		return -1;
+	if (bytes < l->q->drive_bytes)
+		return err_set(e, "%s has %lld MiB, %lld are needed",
+			       l->device.real, bytes >> 20,
+			       l->q->drive_bytes >> 20);
+	return image_onto_device(*fd, l->image, l->p, e);
+}
+
+static int boot_once(struct boot *out, struct lab *l, const struct kernel *k,
+		     const char *console, bool verbose, struct err *e)
+{
+	AUTOFD int fd = -1;
+	struct boot_request r = {
+		.machine = &l->machine,
+		.device = &l->device,
+		.kvm = l->kvm,
+		.mem_mb = l->q->mem_mb,
+		.kernel = k->image,
+		.initramfs = &l->initramfs,
+		.drive_bytes = l->q->drive_bytes,
+		.drive_is_device = l->device.real != NULL,
+		.serial = SERIAL,
+		.console = console,
+		.verbose_console = verbose,
+		.boot_timeout = BOOT_TIMEOUT_S,
+		.run_timeout = RUN_TIMEOUT_S,
+	};
+
+	if (fresh_drive(&fd, l, e))
+		return -1;
+	r.drive_fd = fd;
+	if (unlink(console) && errno != ENOENT)
+		return err_set(e, "remove %s: %m", console);
+	if (boot_run(out, &r, l->p, e))
+		return -1;
+	l->spent.qemu_s += out->qemu_s;
+	return 0;
+}
+
+/* A frame that is whole but for an error of the guest's own (a drive that this
+ * kernel does not see, a mount that fails) is the kernel's failure. */
+static void take_boot(struct trial *t, struct boot *b)
+{
+	struct err why;
+
+	t->outcome = b->outcome;
+	t->qemu_s = b->qemu_s;
+	t->to_init_s = b->to_init_s;
+	t->to_workload_s = b->to_workload_s;
+	free(t->reason);
+	t->reason = take_ptr(b->reason);
+	if (b->outcome == BOOT_OK &&
+	    measure_parse(t, str_c(&b->results), &why)) {
+		t->outcome = BOOT_DIED;
+		t->reason = xstrdup(why.msg);
+	}
+}
+
+static void say_trial(struct lab *l, const struct trial *t)
+{
+	CLEANUP(str_release) struct str s = STR_INIT;
+
+	for (int i = 0; i < t->nsamples; i++)
+		str_fmt(&s, "%s%s %.3g s", i ? ", " : "",
+			t->samples[i].workload, t->samples[i].elapsed);
+	progress_done(l->p, "%s", t->reason ? t->reason : str_c(&s));
+}
+
+int lab_trial(struct trial *out, struct lab *l, const struct kernel *k,
+	      const char *hex, int number, const char *name, struct err *e)
+{
+	AUTOFREE char *console = xfmt("%s/trials/%d.log", l->logs, number);
+	AUTOFREE char *results = xfmt("%s/trials/%d.results", l->logs, number);
+	struct trial t = { .number = number, .mkfs_s = l->image_s };
+
+	snprintf(t.commit, sizeof(t.commit), "%s", hex);
+	snprintf(t.identity, sizeof(t.identity), "%s", k->identity);
+	l->image_s = 0;
+	for (int try = 0; try < 2; try++) {
+		CLEANUP(boot_release) struct boot b = { 0 };
+
+		progress_stage(l->p, "%s: boot %d%s", name, number,
+			       try ? " again, with all messages" : "");
+		if (boot_once(&b, l, k, console, try > 0, e) ||
+		    file_write(results, str_c(&b.results), b.results.len, e)) {
+			trial_release(&t);
+			return -1;
+		}
+		take_boot(&t, &b);
+		say_trial(l, &t);
+		if (t.outcome == BOOT_OK)
+			break;
+	}
+	*out = t;
+	return 0;
+}

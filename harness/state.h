@@ -1,0 +1,57 @@
+/* What is known now: the replay of a session's journal over its history. Reads
+ * the session and the history, writes nothing. */
+#ifndef STATE_H
+#define STATE_H
+
+#include "history.h"
+#include "search.h"
+#include "session.h"
+
+/* What is known of one commit. */
+struct finding_of {
+	char hex[HEX_SIZE];
+	enum mark mark;      /* user's word, else build, boots and the rule */
+	bool by_user;
+	char *reason;        /* SKIP: why; may be NULL */
+	const struct kernel *kernel; /* the last build, borrowed, or NULL */
+	double *elapsed;     /* of the rule's workload, one a good boot; boots
+			      * of other commits with the same kernel count */
+	int n;
+};
+void finding_of_release(struct finding_of *f);
+
+struct state {
+	const struct session *s; /* borrowed */
+	char bad[HEX_SIZE];      /* "" when not yet given */
+	struct strv goods;
+	char next[HEX_SIZE];     /* the commit last chosen, or "" */
+	const struct verdict_rule *rule; /* borrowed, or NULL */
+	bool has_dag;
+	struct dag dag; /* when bad and a good are there */
+	enum mark *marks;
+};
+void state_release(struct state *st);
+
+/* Replays. Walks the history only when a bad and a good are known, and keeps the
+ * dag of an earlier call while these are the same. */
+int state_load(struct state *st, const struct session *s, struct history *h,
+	       struct progress *p, struct err *e);
+/* Looks at one commit. */
+void state_find(struct finding_of *out, const struct state *st,
+		const char *hex);
+/* The elapsed times of a workload on a commit's kernel; caller frees *out. */
+int state_samples(double **out, const struct state *st, const char *hex,
+		  const char *workload);
+/* The commits that were looked at, in order of their first event: endpoints
+ * first. */
+void state_tested(struct strv *out, const struct state *st);
+/* A table's row for a commit and a workload. */
+int state_row(struct row *out, const struct state *st, struct history *h,
+	      const char *hex, const char *workload, struct err *e);
+/* The same from trials that are not in a session. */
+void row_fill(struct row *out, const struct trial *const *trials, int n,
+	      const char *workload);
+/* The name of a mark under this session's terms. */
+const char *state_term(const struct session *s, enum mark m);
+
+#endif
