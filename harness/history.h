@@ -43,9 +43,13 @@ struct range_query {
 	const char *bad;
 	const struct strv *goods;
 	bool first_parent;
-	const struct strv *paths; /* NULL or empty: all. Git pathspecs. A commit
-				   * that changes none of them against every
-				   * parent is no candidate; bad always is. */
+	const struct strv *paths; /* NULL or empty: all. Git pathspecs from the
+				   * top, without magic but ":/". A commit that
+				   * changes none of them is no candidate, nor
+				   * is a merge that equals one of its parents
+				   * there, nor what git's history
+				   * simplification then passes by; bad
+				   * always is. */
 };
 /* The commits reachable from bad and from no good. In out: release with
  * dag_release. progress may be NULL. */

@@ -6,7 +6,9 @@
 
 enum search_kind {
 	SEARCH_TEST,     /* test commit next */
-	SEARCH_FOUND,    /* commit is the first bad one */
+	SEARCH_FOUND,    /* commit is the first bad one. nsuspects 0: nothing
+			  * within the path limits is; commit is then the bad
+			  * commit that is left, which changes none of them. */
 	SEARCH_RANGE,    /* only untestable commits are left: suspects */
 	SEARCH_CONFLICT, /* commit is good, yet an ancestor of it is bad (the
 			  * bad one is suspects[0]) */

@@ -19,6 +19,19 @@ struct dag_node {
 	int *parents; /* indices; parents outside the range are left out */
 	int nparents;
 	bool candidate; /* false: a path limit leaves it out of the count */
+	int64_t time;   /* committer's: git's order among equals */
+	/* For path limits, what git's simplification of merges needs: bit i
+	 * says that nothing within the limits differs from parents[i]. */
+	uint64_t same;
+	unsigned limit; /* enum dag_limit; 0: no limits */
+};
+
+enum dag_limit {
+	DAG_LIMITED = 1,      /* same and the following mean something */
+	DAG_GOOD_SAME = 2,    /* a good commit is a parent, and equal */
+	DAG_GOOD_DIFFERS = 4, /* ... and differs */
+	DAG_OUT_DIFFERS = 8,  /* another parent out of range (or the empty
+			       * tree, for a root) differs */
 };
 
 struct dag {
