@@ -1,0 +1,153 @@
+#include "test.h"
+
+#include "makelog.h"
+
+static void feed(struct makelog *l, const char *const *lines)
+{
+	*l = (struct makelog){ 0 };
+	for (; *lines; lines++)
+		makelog_line(l, *lines);
+}
+
+#define FEED(l, ...) feed(l, (const char *const[]){ __VA_ARGS__, NULL })
+
+TEST(makelog__counts_the_kernels_own_objects)
+{
+	CLEANUP(makelog_release) struct makelog l;
+
+	FEED(&l, "  CC      init/main.o", "  AS      arch/x86/lib/getuser.o",
+	     "  CC [M]  fs/ext2/ext2.o", "  HOSTCC  scripts/kallsyms",
+	     "  CC      /o/tools/objtool/check.o", "  LD      vmlinux",
+	     "  CC      tools/objtool/elf.o", "  CALL    scripts/x.sh",
+	     "  CC      drivers/tty/tools.o");
+	EXPECT_INT(l.objects, 4);
+}
+
+TEST(makelog__first_error_is_the_reason)
+{
+	CLEANUP(makelog_release) struct makelog l;
+	AUTOFREE char *reason = NULL;
+
+	FEED(&l, "  CC      fs/ext2/inode.o",
+	     "/c/src/fs/ext2/inode.c: In function 'ext2_get':",
+	     "/c/src/fs/ext2/inode.c:71:2: error: 'x' undeclared",
+	     "   71 |  x = \"No space left on device\";", "      |  ^",
+	     "/c/src/fs/ext2/inode.c:80:1: error: another",
+	     "make[3]: *** [/c/src/scripts/Makefile.build:250: fs/x.o] Error 1");
+	reason = makelog_reason(&l, "/c/src");
+	EXPECT_STR(reason, "fs/ext2/inode.c:71:2: error: 'x' undeclared");
+	EXPECT(!l.machine && !l.tool);
+}
+
+TEST(makelog__kinds_of_error)
+{
+	static const char *const lines[] = {
+		"a.c:1:10: fatal error: linux/gone.h: No such file or directory",
+		"arch/x86/a.S:3: Error: no such instruction: `foo'",
+		"ld: fs/a.o: in function `f': a.c:(.text+0x5): undefined "
+		"reference to `g'",
+		"ld: b.o:(.bss+0x0): multiple definition of `x'; a.o: first",
+		"fs/Kconfig:12: syntax error",
+		"fs/Kconfig:3: unknown statement \"foo\"",
+		"ERROR: modpost: \"x\" [y.ko] undefined!",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		CLEANUP(makelog_release) struct makelog l;
+		AUTOFREE char *reason = NULL;
+
+		FEED(&l, lines[i], "make: *** [Makefile:1: all] Error 2");
+		reason = makelog_reason(&l, "/src");
+		EXPECT_STR(reason, lines[i]);
+		EXPECT(!l.machine);
+	}
+}
+
+TEST(makelog__without_an_error_line)
+{
+	CLEANUP(makelog_release) struct makelog l, none;
+	AUTOFREE char *reason = NULL, *silent = NULL;
+
+	FEED(&l, "make[1]: *** No rule to make target 'fs/gone.o'.  Stop.",
+	     "make: *** [Makefile:220: __sub-make] Error 2");
+	reason = makelog_reason(&l, "/src");
+	EXPECT_STR(reason,
+		   "make[1]: *** No rule to make target 'fs/gone.o'.  Stop.");
+	FEED(&none, "hello");
+	silent = makelog_reason(&none, "/src");
+	EXPECT_STR(silent, "make failed without saying why");
+}
+
+TEST(makelog__machine_in_trouble)
+{
+	static const struct {
+		const char *line, *advice;
+	} cases[] = {
+		{ "fs/a.c:9:1: fatal error: error writing to /tmp/x.s: No space "
+		  "left on device",
+		  "space" },
+		{ "gcc: fatal error: Killed signal terminated program cc1",
+		  "--jobs 1" },
+		{ "cc1: out of memory allocating 65536 bytes", "--jobs 1" },
+		{ "ccache: error: Failed to create directory /x", "ccache" },
+		{ "Makefile:1: *** \"Cannot generate ORC metadata, please "
+		  "install libelf-dev\".  Stop.",
+		  "libelf-dev" },
+		{ "/s/tools/objtool/include/objtool/elf.h:10:10: fatal error: "
+		  "gelf.h: No such file or directory",
+		  "libelf-dev" },
+		{ "scripts/extract-cert.c:21:10: fatal error: openssl/bio.h: No "
+		  "such file or directory",
+		  "libssl-dev" },
+		{ "scripts/basic/fixdep.c:92:10: fatal error: sys/types.h: No "
+		  "such file or directory",
+		  "libc6-dev" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		CLEANUP(makelog_release) struct makelog l;
+
+		FEED(&l, cases[i].line);
+		if (!l.machine || !strstr(l.advice, cases[i].advice))
+			TEST_FAIL("%s: %s", cases[i].line,
+				  l.advice ? l.advice : "nothing");
+	}
+}
+
+/* Kernel code that includes a header of libc's is wrong by itself. */
+TEST(makelog__kernels_own_fault)
+{
+	CLEANUP(makelog_release) struct makelog l;
+
+	FEED(&l, "fs/a.c:1:10: fatal error: stdio.h: No such file or directory",
+	     "warning: Cannot use STACK_VALIDATION, please install libelf-dev");
+	EXPECT(!l.machine);
+	EXPECT(l.error);
+}
+
+TEST(makelog__lost_tools)
+{
+	static const struct {
+		const char *line, *tool;
+	} cases[] = {
+		{ "/bin/sh: 1: flex: not found", "flex" },
+		{ "/bin/sh: line 1: bison: command not found", "bison" },
+		{ "make[2]: bc: No such file or directory", "bc" },
+		{ "make: gcc: No such file or directory", "gcc" },
+		{ "sh: 1: ./scripts/new.sh: not found", NULL },
+		{ "cat: flex: No such file or directory", NULL },
+		{ "not found", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		CLEANUP(makelog_release) struct makelog l;
+
+		FEED(&l, cases[i].line);
+		if (cases[i].tool)
+			EXPECT_STR(l.tool, cases[i].tool);
+		else
+			EXPECT(!l.tool);
+	}
+	EXPECT_STR(makelog_package("xz"), "xz-utils");
+	EXPECT(!makelog_package("nonesuch"));
+}
