@@ -174,7 +174,7 @@ int build_lookup(struct kernel *out, const struct build_request *r,
 
 	if (build_key(key, r, e))
 		return -1;
-	dir = xfmt("%s/%s", r->cache, key);
+	dir = xfmt("%s/kernels/%s", r->cache, key);
 	return cache_read(out, dir);
 }
 
@@ -226,8 +226,8 @@ static int cache_write(struct kernel *out, const struct build_request *r,
 
 	if (build_key(key, r, e))
 		return -1;
-	dir = xfmt("%s/%s", r->cache, key);
-	tmp = xfmt("%s/.new-%s", r->cache, key);
+	dir = xfmt("%s/kernels/%s", r->cache, key);
+	tmp = xfmt("%s/kernels/.new-%s", r->cache, key);
 	if (cache_fill(out, r, tmp, e) || dir_remove(dir, e))
 		return -1;
 	if (rename(tmp, dir))
@@ -446,7 +446,7 @@ static int attempt(struct work *w, bool *again, struct err *e)
 /* How many objects a clean build had last time, for the progress. */
 static int read_expected(const struct build_request *r)
 {
-	AUTOFREE char *path = xfmt("%s/objects", r->cache);
+	AUTOFREE char *path = xfmt("%s/kernels/objects", r->cache);
 	CLEANUP(str_release) struct str text = STR_INIT;
 	struct err none;
 	long long n;
@@ -460,7 +460,7 @@ static int read_expected(const struct build_request *r)
 static int write_expected(const struct build_request *r, int objects,
 			  struct err *e)
 {
-	AUTOFREE char *path = xfmt("%s/objects", r->cache);
+	AUTOFREE char *path = xfmt("%s/kernels/objects", r->cache);
 	AUTOFREE char *text = xfmt("%d", objects);
 
 	return file_write(path, text, strlen(text), e);
@@ -476,9 +476,10 @@ static int absolute(char **out, const char *path, struct err *e)
 static int prepare(struct work *w, struct err *e)
 {
 	AUTOFREE char *logs = NULL;
+	AUTOFREE char *kernels = xfmt("%s/kernels", w->r->cache);
 
 	if (dir_make(w->r->obj, e) || dir_make(w->r->logs, e) ||
-	    dir_make(w->r->cache, e) || absolute(&w->src, w->r->src, e) ||
+	    dir_make(kernels, e) || absolute(&w->src, w->r->src, e) ||
 	    absolute(&w->obj, w->r->obj, e) || absolute(&logs, w->r->logs, e))
 		return -1;
 	w->log = xfmt("%s/%s.log", logs, w->r->name);

@@ -8,7 +8,7 @@
 struct build_request {
 	const char *src;    /* the exported tree; only read when not cached */
 	const char *obj;    /* object directory, kept between builds */
-	const char *cache;  /* directory of finished kernels */
+	const char *cache;  /* finished kernels are in its kernels/ */
 	const char *tree;   /* git's name of the tree in src */
 	const char *name;   /* the commit, for messages and the log's name */
 	const char *wanted; /* options, from kconfig_merge */
