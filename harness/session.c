@@ -225,18 +225,12 @@ int session_next_trial(const struct session *s)
 	return last + 1;
 }
 
-int session_retire(struct session *s, char **kept, struct err *e)
+static int put_aside(char **kept, const char *dir, struct err *e)
 {
-	AUTOFREE char *dir = xstrdup(s->dir);
 	char stamp[32];
 	time_t now = time(NULL);
 	struct tm tm;
 
-	*kept = NULL;
-	if (s->n == 0) {
-		session_close(s);
-		return dir_remove(dir, e);
-	}
 	localtime_r(&now, &tm);
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
 	for (int i = 0; i < 100; i++) {
@@ -248,8 +242,22 @@ int session_retire(struct session *s, char **kept, struct err *e)
 		if (rename(dir, name))
 			return err_set(e, "rename %s to %s: %m", dir, name);
 		*kept = take_ptr(name);
-		session_close(s);
 		return 0;
 	}
 	return err_set(e, "put %s aside: too many of this second", dir);
+}
+
+int session_retire(char **kept, const char *dir, struct err *e)
+{
+	CLEANUP(session_close) struct session s;
+	AUTOFREE char *journal = xfmt("%s/" JOURNAL, dir);
+	struct stat st;
+
+	*kept = NULL;
+	start(&s, dir);
+	if (lock(&s, e))
+		return -1;
+	if (stat(journal, &st) == 0 && st.st_size == 0)
+		return dir_remove(dir, e);
+	return put_aside(kept, dir, e);
 }

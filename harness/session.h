@@ -38,8 +38,9 @@ bool session_exists(const char *dir);
 int session_append(struct session *s, struct event *ev, struct err *e);
 /* The next trial's number. */
 int session_next_trial(const struct session *s);
-/* Puts the open session aside, under a name with the time, which it reports;
- * one without any trial is removed (*kept is NULL then). Closes s. */
-int session_retire(struct session *s, char **kept, struct err *e);
+/* Puts a session that nobody has open aside, whatever state it is in, under a
+ * name with the time: *kept, which the caller frees. One in which nothing
+ * happened is removed; *kept is NULL then. */
+int session_retire(char **kept, const char *dir, struct err *e);
 
 #endif

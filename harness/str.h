@@ -72,6 +72,7 @@ int parse_size(long long *out, const char *text);
 int file_read(struct str *out, const char *path, struct err *e);
 int file_write(const char *path, const void *data, size_t n, struct err *e);
 bool file_exists(const char *path);
+bool file_is_regular(const char *path);
 int dir_make(const char *path, struct err *e); /* with its parents */
 int dir_remove(const char *path, struct err *e); /* with all in it */
 

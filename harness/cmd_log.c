@@ -1,0 +1,201 @@
+/* log and replay: a bisection as git writes it down. */
+#include "cmd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bisect.h"
+#include "place.h"
+#include "gitlog.h"
+
+static int add_entry(struct gitlog *l, struct strv *subjects, struct bisect *b,
+		     const char *hex, enum mark m, struct err *e)
+{
+	CLEANUP(commit_release) struct commit co = { 0 };
+	CLEANUP(finding_of_release) struct finding_of f = { 0 };
+	struct gitlog_entry *en;
+	struct verdict_summary s;
+
+	if (history_commit(&co, b->h, hex, e))
+		return -1;
+	l->v = xrealloc(l->v, (size_t)(l->n + 1) * sizeof(*l->v));
+	en = &l->v[l->n++];
+	*en = (struct gitlog_entry){ .mark = m, .rev = xstrdup(hex) };
+	strv_add(subjects, co.subject);
+	state_find(&f, &b->st, hex);
+	verdict_summarize(&s, f.elapsed, f.n);
+	if (f.n)
+		strv_addf(&en->notes,
+			  "median=%.4gs boots=%d spread=%.1f%% workload=%s",
+			  s.median, s.n, s.spread * 100, b->st.rule->workload);
+	if (f.reason)
+		strv_add(&en->notes, f.reason);
+	if (f.by_user && f.n)
+		strv_add(&en->notes, "marked by hand");
+	return 0;
+}
+
+/* The marks that start made, one bad and then goods, are its arguments. */
+static int start_entries(struct gitlog *l, struct strv *subjects, int *nstart,
+			 struct bisect *b, struct err *e)
+{
+	const struct session *s = b->s;
+
+	for (int i = 0; i < s->n && s->events[i].kind == EVENT_MARK; i++) {
+		enum mark m = s->events[i].mark;
+
+		if (m == MARK_SKIP || (m == MARK_BAD) != (i == 0))
+			break;
+		if (add_entry(l, subjects, b, s->events[i].commit, m, e))
+			return -1;
+	}
+	*nstart = l->n;
+	return 0;
+}
+
+static bool in_log(const struct gitlog *l, const char *hex)
+{
+	for (int i = 0; i < l->n; i++)
+		if (!strcmp(l->v[i].rev, hex))
+			return true;
+	return false;
+}
+
+static int fill_log(struct gitlog *l, struct strv *subjects, int *nstart,
+		    struct bisect *b, struct err *e)
+{
+	CLEANUP(strv_release) struct strv tested = STRV_INIT;
+
+	l->term_old = xstrdup(b->s->q.term_old);
+	l->term_new = xstrdup(b->s->q.term_new);
+	l->first_parent = b->s->q.first_parent;
+	for (size_t i = 0; i < b->s->q.paths.n; i++)
+		strv_add(&l->paths, b->s->q.paths.v[i]);
+	if (start_entries(l, subjects, nstart, b, e))
+		return -1;
+	state_tested(&tested, &b->st);
+	for (size_t i = 0; i < tested.n; i++) {
+		CLEANUP(finding_of_release) struct finding_of f = { 0 };
+
+		state_find(&f, &b->st, tested.v[i]);
+		if (f.mark == MARK_NONE || f.mark == MARK_WEAK ||
+		    in_log(l, tested.v[i]))
+			continue;
+		if (add_entry(l, subjects, b, tested.v[i], f.mark, e))
+			return -1;
+	}
+	return 0;
+}
+
+int cmd_log(struct ctx *c, struct err *e)
+{
+	CLEANUP(place_release) struct place pl = { 0 };
+	CLEANUP(bisect_release) struct bisect b = { 0 };
+	CLEANUP(gitlog_release) struct gitlog l = { 0 };
+	CLEANUP(strv_release) struct strv subjects = STRV_INIT;
+	CLEANUP(strv_release) struct strv suspects = STRV_INIT;
+	CLEANUP(search_answer_release) struct search_answer a = { 0 };
+	CLEANUP(commit_release) struct commit found = { 0 };
+	CLEANUP(str_release) struct str text = STR_INIT;
+	int nstart;
+
+	if (place_session(&pl, c, false, e) || place_load(&b, &pl, c, e) ||
+	    fill_log(&l, &subjects, &nstart, &b, e))
+		return -1;
+	if (b.st.has_dag && b.st.dag.n)
+		search_next(&a, &b.st.dag, b.st.marks);
+	if (a.kind == SEARCH_FOUND && b.st.has_dag && b.st.dag.n &&
+	    history_commit(&found, pl.h, b.st.dag.v[a.commit].hex, e))
+		return -1;
+	for (int i = 0; a.kind == SEARCH_RANGE && i < a.nsuspects; i++)
+		strv_add(&suspects, b.st.dag.v[a.suspects[i]].hex);
+	gitlog_format(&text, &l, (const char *const *)subjects.v, nstart,
+		      found.hex[0] ? found.hex : NULL, found.subject,
+		      suspects.n ? &suspects : NULL);
+	fputs(str_c(&text), c->out);
+	return 0;
+}
+
+/* The marks come from the log; what to measure from the options, or from the
+ * session that is replaced, which is put aside. */
+static int replay_question(struct question *q, struct place *pl, struct ctx *c,
+			   const struct gitlog *l, struct err *e)
+{
+	CLEANUP(question_release) struct question given = { 0 };
+	AUTOFREE char *kept = NULL;
+
+	if (options_question(&given, &c->o, e))
+		return -1;
+	*q = given;
+	given = (struct question){ 0 };
+	if (session_exists(pl->dir)) {
+		if (place_session(pl, c, true, e))
+			return -1;
+		if (!c->o.workloads.n && !c->o.device && !c->o.fs) {
+			question_release(q);
+			*q = pl->s->q;
+			pl->s->q = (struct question){ 0 };
+		}
+		session_close(pl->s);
+		free(pl->s);
+		pl->s = NULL;
+		if (session_retire(&kept, pl->dir, e))
+			return -1;
+		if (kept)
+			progress_say(c->p, "the session before is kept in %s",
+				     kept);
+	}
+	free(q->term_old);
+	free(q->term_new);
+	q->term_old = xstrdup(l->term_old);
+	q->term_new = xstrdup(l->term_new);
+	q->first_parent = l->first_parent;
+	strv_release(&q->paths);
+	for (size_t i = 0; i < l->paths.n; i++)
+		strv_add(&q->paths, l->paths.v[i]);
+	return place_settle(q, e);
+}
+
+static int replay_marks(struct place *pl, const struct gitlog *l, struct err *e)
+{
+	for (int i = 0; i < l->n; i++) {
+		const struct gitlog_entry *en = &l->v[i];
+		char hex[HEX_SIZE];
+
+		if (history_resolve(hex, pl->h, en->rev, e) ||
+		    place_mark(pl->s, en->mark, hex,
+				en->notes.n ? en->notes.v[0] : NULL, e))
+			return -1;
+	}
+	return 0;
+}
+
+int cmd_replay(struct ctx *c, struct err *e)
+{
+	CLEANUP(place_release) struct place pl = { 0 };
+	CLEANUP(question_release) struct question q = { 0 };
+	CLEANUP(gitlog_release) struct gitlog l = { 0 };
+	CLEANUP(bisect_release) struct bisect b = { 0 };
+	CLEANUP(str_release) struct str text = STR_INIT;
+	struct err why;
+
+	if (c->o.args.n != 1)
+		return err_set(e, "replay takes one file, the log");
+	if (file_read(&text, c->o.args.v[0], e))
+		return -1;
+	if (gitlog_parse(&l, str_c(&text), &why))
+		return err_set(e, "%s: %.800s", c->o.args.v[0], why.msg);
+	if (place_open(&pl, c, e))
+		return -1;
+	for (int i = 0; i < l.n; i++) {
+		char hex[HEX_SIZE];
+
+		if (history_resolve(hex, pl.h, l.v[i].rev, e))
+			return -1;
+	}
+	if (replay_question(&q, &pl, c, &l, e) || place_create(&pl, &q, e))
+		return -1;
+	if (replay_marks(&pl, &l, e) || place_load(&b, &pl, c, e))
+		return place_undo(&pl);
+	return place_say_next(c, &b, e);
+}

@@ -1,0 +1,195 @@
+#include "place.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bisect.h"
+#include "lab.h"
+
+void place_release(struct place *pl)
+{
+	if (pl->s) {
+		session_close(pl->s);
+		free(pl->s);
+	}
+	history_close(pl->h);
+	free(pl->dir);
+	*pl = (struct place){ 0 };
+}
+
+int place_open(struct place *pl, const struct ctx *c, struct err *e)
+{
+	*pl = (struct place){ 0 };
+	if (history_open(&pl->h, c->o.repo ? c->o.repo : ".", e))
+		return -1;
+	pl->dir = c->o.session ? xstrdup(c->o.session)
+			       : xfmt("%s/iobisect", history_dir(pl->h));
+	return 0;
+}
+
+int place_session(struct place *pl, struct ctx *c, bool writing, struct err *e)
+{
+	struct session s;
+
+	if (!pl->h && place_open(pl, c, e))
+		return -1;
+	if (writing ? session_open(&s, pl->dir, e)
+		    : session_peek(&s, pl->dir, e))
+		return -1;
+	pl->s = xmalloc(sizeof(s));
+	*pl->s = s;
+	if (s.note)
+		progress_say(c->p, "note: %s", s.note);
+	return 0;
+}
+
+int place_mark(struct session *s, enum mark m, const char *hex,
+		       const char *why, struct err *e)
+{
+	struct event ev = { .kind = EVENT_MARK, .mark = m };
+
+	memcpy(ev.commit, hex, HEX_SIZE);
+	ev.why = why ? xstrdup(why) : NULL;
+	if (session_append(s, &ev, e)) {
+		event_release(&ev);
+		return -1;
+	}
+	return 0;
+}
+
+/* git bisect's two lines: how much is left, and which commit is next. */
+int place_say_next(struct ctx *c, struct bisect *b, struct err *e)
+{
+	CLEANUP(search_answer_release) struct search_answer a = { 0 };
+	CLEANUP(commit_release) struct commit co = { 0 };
+	struct event ev = { .kind = EVENT_NEXT };
+	const char *hex;
+
+	if (!b->st.bad[0] || !b->st.goods.n) {
+		fprintf(c->out, "status: waiting for %s%s%s commit%s\n",
+			b->st.goods.n ? "" : b->s->q.term_old,
+			b->st.goods.n || b->st.bad[0] ? "" : " and ",
+			b->st.bad[0] ? "" : b->s->q.term_new,
+			b->st.goods.n || b->st.bad[0] ? "" : "s");
+		return 0;
+	}
+	if (bisect_next(&a, b, e))
+		return -1;
+	if (a.kind == SEARCH_RANGE) {
+		fprintf(c->out, "only untestable commits are left: the first "
+				"%s one is among these %d\n",
+			b->s->q.term_new, a.nsuspects);
+		for (int i = 0; i < a.nsuspects; i++)
+			fprintf(c->out, "%s\n",
+				b->st.dag.v[a.suspects[i]].hex);
+		return EXIT_RANGE;
+	}
+	hex = b->st.dag.v[a.commit].hex;
+	if (history_commit(&co, b->h, hex, e))
+		return -1;
+	if (a.kind == SEARCH_FOUND) {
+		fprintf(c->out, "%s is the first %s commit\n%s\n", hex,
+			b->s->q.term_new, co.subject);
+		return 0;
+	}
+	if (strcmp(b->st.next, hex) != 0) {
+		memcpy(ev.commit, hex, HEX_SIZE);
+		if (session_append(b->s, &ev, e))
+			return -1;
+	}
+	fprintf(c->out, "Bisecting: %d revisions left to test after this "
+			"(roughly %d step%s)\n[%s] %s\n",
+		a.nsuspects - 1, a.steps, a.steps == 1 ? "" : "s", hex,
+		co.subject);
+	return 0;
+}
+
+int place_load(struct bisect *b, struct place *pl, struct ctx *c,
+	       struct err *e)
+{
+	b->s = pl->s;
+	b->h = pl->h;
+	b->p = c->p;
+	return state_load(&b->st, pl->s, pl->h, c->p, e);
+}
+
+static int check_terms(const struct question *q, struct err *e)
+{
+	static const char *const taken[] = {
+		"start", "run",	   "skip",  "next",   "test", "bench", "log",
+		"help",	 "replay", "reset", "status", "doctor",
+	};
+
+	if (!strcmp(q->term_old, q->term_new))
+		return err_set(e, "the two terms must differ");
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+		if (!strcmp(q->term_old, taken[i]) ||
+		    !strcmp(q->term_new, taken[i]))
+			return err_set(e, "'%s' cannot be a term: it is a "
+					  "command",
+				       taken[i]);
+	for (const char *s = q->term_old; *s; s++)
+		if (strchr(" \t'\"#", *s) || q->term_old[0] == '-')
+			return err_set(e, "term '%s': one plain word",
+				       q->term_old);
+	for (const char *s = q->term_new; *s; s++)
+		if (strchr(" \t'\"#", *s) || q->term_new[0] == '-')
+			return err_set(e, "term '%s': one plain word",
+				       q->term_new);
+	return 0;
+}
+
+int place_settle(struct question *q, struct err *e)
+{
+	AUTOFREE char *share = NULL;
+
+	return check_terms(q, e) || lab_share_dir(&share, e) ||
+			       lab_settle(q, share, e)
+		       ? -1
+		       : 0;
+}
+
+int place_create(struct place *pl, const struct question *q, struct err *e)
+{
+	struct session s;
+
+	if (session_create(&s, pl->dir, q, e))
+		return -1;
+	pl->s = xmalloc(sizeof(s));
+	*pl->s = s;
+	return 0;
+}
+
+/* A session whose ends cannot be right is taken back. */
+int place_undo(struct place *pl)
+{
+	struct err ignored;
+	AUTOFREE char *dir = xstrdup(pl->s->dir);
+
+	session_close(pl->s);
+	free(pl->s);
+	pl->s = NULL;
+	dir_remove(dir, &ignored);
+	return -1;
+}
+
+int place_lab(struct lab **out, const struct question *q, struct history *h,
+	      const char *logs, struct ctx *c, struct err *e)
+{
+	AUTOFREE char *share = NULL;
+	AUTOFREE char *cache = lab_cache_dir();
+	struct lab_dirs dirs = { .cache = cache, .logs = logs };
+
+	if (lab_share_dir(&share, e))
+		return -1;
+	dirs.share = share;
+	return lab_open(out, q, h, &dirs, c->p, e);
+}
+
+char *place_scratch(void)
+{
+	AUTOFREE char *cache = lab_cache_dir();
+
+	return xfmt("%s/alone/%d", cache, (int)getpid());
+}

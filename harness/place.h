@@ -1,0 +1,40 @@
+/* Where a command works: the repository, its session, and the way to a lab. */
+#ifndef PLACE_H
+#define PLACE_H
+
+#include "cmd.h"
+#include "history.h"
+#include "session.h"
+
+struct place {
+	struct history *h;
+	char *dir; /* the session's */
+	struct session *s;
+};
+struct bisect;
+void place_release(struct place *pl);
+int place_open(struct place *pl, const struct ctx *c, struct err *e);
+/* And the session opened: to write, or only to look. */
+int place_session(struct place *pl, struct ctx *c, bool writing,
+		  struct err *e);
+/* Points b at the place and replays. */
+int place_load(struct bisect *b, struct place *pl, struct ctx *c,
+	       struct err *e);
+/* Checks a question and fills in what it leaves open. */
+int place_settle(struct question *q, struct err *e);
+/* A new session; place_undo takes it back again, and returns -1. */
+int place_create(struct place *pl, const struct question *q, struct err *e);
+int place_undo(struct place *pl);
+/* Appends a mark. */
+int place_mark(struct session *s, enum mark m, const char *hex, const char *why,
+	       struct err *e);
+/* git bisect's lines on how much is left, and what is next. */
+int place_say_next(struct ctx *c, struct bisect *b, struct err *e);
+/* A lab for the question; logs is the directory for its consoles. */
+struct lab;
+int place_lab(struct lab **out, const struct question *q, struct history *h,
+	      const char *logs, struct ctx *c, struct err *e);
+/* A directory in the cache for the logs of boots outside of a session. */
+char *place_scratch(void);
+
+#endif
