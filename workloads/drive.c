@@ -93,6 +93,17 @@ static long long read_number(const char *path, char *rest, size_t size)
 	return end == buf ? -1 : v;
 }
 
+/* A baked node may have another number than this kernel gave the drive. */
+static void make_node(const char *path, dev_t dev)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && S_ISBLK(st.st_mode) && st.st_rdev == dev)
+		return;
+	unlink(path);
+	mknod(path, S_IFBLK | 0600, dev);
+}
+
 static void consider_sys(struct scan *s, const char *name)
 {
 	char sys[320], path[64], minor[64];
@@ -111,9 +122,9 @@ static void consider_sys(struct scan *s, const char *name)
 	for (char *p = path + 5; *p; p++)
 		if (*p == '!' || *p == '/')
 			*p = '_';
-	if (major >= 0 && minor[0] == ':' && access(path, F_OK))
-		mknod(path, S_IFBLK | 0600,
-		      makedev((unsigned)major, (unsigned)atol(minor + 1)));
+	if (major >= 0 && minor[0] == ':')
+		make_node(path, makedev((unsigned)major,
+					(unsigned)atol(minor + 1)));
 	consider(s, name, path, sectors * 512);
 }
 

@@ -1,6 +1,5 @@
 #include "guest.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,9 +15,6 @@
 #include "protocol.h"
 #include "workload.h"
 #include "writeback.h"
-
-#define CLOCKSOURCE \
-	"/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 /* ext2 and ext3 spread the directories of a root over the drive at random, and
  * those of any other directory not. mke2fs leaves one that will do. */
@@ -36,18 +32,15 @@ struct guest {
 
 static void say_clock(struct frame *f)
 {
-	char name[64] = "";
-	int fd = open(CLOCKSOURCE, O_RDONLY | O_CLOEXEC);
 	struct timespec res = { 0 };
+	char name[64];
 
-	if (fd >= 0) {
-		if (read(fd, name, sizeof(name) - 1) < 0)
-			name[0] = '\0';
-		close(fd);
-	}
-	name[strcspn(name, "\n")] = '\0';
+	clock_source(name);
 	clock_getres(CLOCK_MONOTONIC, &res);
-	frame_line(f, "guest.clock %s", name[0] ? name : "unknown");
+	if (clock_is_counter())
+		frame_line(f, "guest.clock tsc, kernel %s", name);
+	else
+		frame_line(f, "guest.clock %s", name);
 	frame_line(f, "guest.clock_res_ns %lld",
 		   (long long)res.tv_sec * 1000000000 + res.tv_nsec);
 }
@@ -74,6 +67,20 @@ static void say_machine(struct guest *g)
 	say_clock(g->frame);
 	g->mem_bytes = (long long)s.totalram * (s.mem_unit ? s.mem_unit : 1);
 	frame_line(g->frame, "guest.mem_bytes %lld", g->mem_bytes);
+}
+
+/* A wrong time is worse than none. The kernel may fall back at any moment. */
+static int check_clock(struct guest *g)
+{
+	char name[64];
+
+	clock_source(name);
+	if (clock_is_counter() || !clock_loses_time(name))
+		return 0;
+	snprintf(g->why, sizeof(g->why),
+		 "the kernel's clock, %s, loses time: boot with "
+		 "tsc_early_khz=N, the processor's rate", name);
+	return -1;
 }
 
 static void say_result(struct frame *f, const struct result *r)
@@ -137,7 +144,7 @@ static int one_workload(struct guest *g, int i)
 	writeback_start_cold();
 	frame_line(g->frame, "workload.begin %s", text);
 	frame_drain(g->frame);
-	if (run_probed(&r, &seen, &settle, g, &w))
+	if (run_probed(&r, &seen, &settle, g, &w) || check_clock(g))
 		return -1;
 	say_result(g->frame, &r);
 	say_probe(g->frame, &seen);
@@ -152,7 +159,7 @@ static int prepare(struct guest *g, long long started)
 	size_t n = sizeof(g->why);
 	struct stat st;
 
-	if (job_read(&g->job, "/job", why, n) ||
+	if (job_read(&g->job, "/job", why, n) || check_clock(g) ||
 	    drive_find(&g->drive, &g->job, why, n))
 		return -1;
 	frame_line(g->frame, "drive.path %s", g->drive.path);

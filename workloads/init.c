@@ -107,14 +107,29 @@ static void work(struct frame *f, long long started)
 	close_frame(f, status);
 }
 
+static void set_clock(void)
+{
+	char line[4096] = "";
+	int fd = open("/proc/cmdline", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		if (read(fd, line, sizeof(line) - 1) < 0)
+			line[0] = '\0';
+		close(fd);
+	}
+	clock_init(line);
+}
+
 static void run(void)
 {
-	long long started = clock_us();
+	long long started;
 	struct frame *f;
 	int fd;
 
 	open_console();
 	mount_basics();
+	set_clock();
+	started = clock_us();
 	allow_files();
 	fd = frame_open_tty(RESULTS);
 	f = fd < 0 ? NULL : frame_new(fd);

@@ -13,7 +13,9 @@
  * Guest -> host, second serial port, `key value` lines:
  *   iobisect-begin 1        the protocol's version
  *   guest.release 6.1.0     uname -r
- *   guest.clock tsc         the kernel's clocksource, "unknown" before sysfs had it
+ *   guest.clock tsc-early   the clock of these times: the kernel's clocksource,
+ *                           "unknown" before sysfs had it; "tsc, kernel hpet"
+ *                           when the command line gave the counter's rate
  *   guest.clock_res_ns 1
  *   guest.mem_bytes 123
  *   drive.path /dev/sda     found by size and id
