@@ -242,29 +242,23 @@ static int add_workload(struct strv *out, const char *text, struct err *e)
 int options_workloads(struct strv *out, const char *text, struct err *e)
 {
 	CLEANUP(strv_release) struct strv pieces = STRV_INIT;
-	CLEANUP(str_release) struct str one = STR_INIT;
+	size_t next;
 
 	strv_split(&pieces, text, ',');
-	for (size_t i = 0; i < pieces.n; i++) {
-		if (str_starts(pieces.v[i], "exec:")) {
-			const char *at = pieces.v[i] + strlen("exec:");
+	for (size_t i = 0; i < pieces.n; i = next) {
+		CLEANUP(str_release) struct str one = STR_INIT;
 
-			if (one.len && add_workload(out, str_c(&one), e))
-				return -1;
-			str_reset(&one);
-			if (add_exec(out, at, e))
-				return -1;
-			continue;
+		str_puts(&one, pieces.v[i]);
+		for (next = i + 1; next < pieces.n; next++) {
+			if (begins_workload(pieces.v[next]))
+				break;
+			str_fmt(&one, ",%s", pieces.v[next]);
 		}
-		if (one.len && begins_workload(pieces.v[i])) {
-			if (add_workload(out, str_c(&one), e))
-				return -1;
-			str_reset(&one);
-		}
-		str_fmt(&one, "%s%s", one.len ? "," : "", pieces.v[i]);
+		if (str_starts(str_c(&one), "exec:")
+			    ? add_exec(out, str_c(&one) + strlen("exec:"), e)
+			    : add_workload(out, str_c(&one), e))
+			return -1;
 	}
-	if (one.len || !pieces.n || (pieces.n == 1 && !*pieces.v[0]))
-		return add_workload(out, str_c(&one), e);
 	return 0;
 }
 
