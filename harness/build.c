@@ -15,7 +15,7 @@
 #define BUILD_VERSION "1"
 /* Objects of base + sata + ext2 on 6.1; only for the first progress bar. */
 #define TYPICAL_OBJECTS 700
-#define CONFIG_TIMEOUT 600.0
+#define CONFIG_TIMEOUT	600.0
 
 /* What every make sees, so that a kernel depends on nothing but its key. */
 static const char *const make_env[] = {
@@ -45,7 +45,7 @@ struct work {
 	char *src, *obj; /* absolute: make leaves our directory */
 	char *log;
 	struct makelog make; /* of the make that runs */
-	int expected;        /* objects, 0: unknown */
+	int expected;	     /* objects, 0: unknown */
 };
 
 static void work_release(struct work *w)
@@ -291,10 +291,14 @@ static int run_make(struct work *w, const char *target, const char *extra,
 		    double timeout, struct err *e)
 {
 	CLEANUP(strv_release) struct strv argv = STRV_INIT;
-	struct proc_stream s = { .child_fd = 1, .line = on_line,
+	struct proc_stream s = { .child_fd = 1,
+				 .line = on_line,
 				 .log = w->log };
-	struct proc_spec spec = { .env = make_env, .streams = &s, .nstreams = 1,
-				  .timeout = timeout, .tick = on_tick,
+	struct proc_spec spec = { .env = make_env,
+				  .streams = &s,
+				  .nstreams = 1,
+				  .timeout = timeout,
+				  .tick = on_tick,
 				  .ctx = w };
 	struct proc_result res;
 
@@ -400,8 +404,8 @@ static char *find_image(const struct work *w)
 	static const char *const arch[] = { "x86", "x86_64" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(arch); i++) {
-		AUTOFREE char *p = xfmt("%s/arch/%s/boot/bzImage", w->obj,
-					arch[i]);
+		AUTOFREE char *p =
+			xfmt("%s/arch/%s/boot/bzImage", w->obj, arch[i]);
 
 		if (is_bzimage(p))
 			return take_ptr(p);
@@ -527,8 +531,8 @@ int build_kernel(struct kernel *out, const struct build_request *r,
 		 struct progress *p, struct err *e)
 {
 	CLEANUP(kernel_release) struct kernel k = { NULL };
-	CLEANUP(work_release) struct work w = { .r = r, .progress = p,
-						.out = &k };
+	CLEANUP(work_release)
+	struct work w = { .r = r, .progress = p, .out = &k };
 
 	if (prepare(&w, e) || build(&w, e))
 		return -1;

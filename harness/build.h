@@ -1,4 +1,5 @@
-/* Source tree -> kernel image, with kbuild, incrementally, cached by content. */
+/* Source tree -> kernel image, with kbuild, incrementally, cached by content.
+ */
 #ifndef BUILD_H
 #define BUILD_H
 
@@ -14,7 +15,7 @@ struct build_request {
 	const char *wanted; /* options, from kconfig_merge */
 	const char *config; /* path of a full .config of the user's that wanted
 			     * goes on top of; NULL: allnoconfig */
-	const char *cc;     /* compiler; NULL: gcc, through ccache if there */
+	const char *cc;	    /* compiler; NULL: gcc, through ccache if there */
 	const char *logs;   /* directory for make's output */
 	int jobs;
 	double timeout; /* seconds for one make */
@@ -29,9 +30,9 @@ int build_lookup(struct kernel *out, const struct build_request *r,
 /* Configures, checks that every wanted option survived, makes bzImage and its
  * identity, and puts it into the cache. An incremental build that fails is
  * repeated once from a clean object directory before it counts. A kernel that
- * does not build, or lacks an option, is a result: 0, with out->reason. A failed
- * harness is -1: disk full, a missing tool or header (with the package to
- * install), a killed make, an interrupt. */
+ * does not build, or lacks an option, is a result: 0, with out->reason. A
+ * failed harness is -1: disk full, a missing tool or header (with the package
+ * to install), a killed make, an interrupt. */
 int build_kernel(struct kernel *out, const struct build_request *r,
 		 struct progress *p, struct err *e);
 

@@ -10,9 +10,9 @@
 #include "image.h"
 #include "proc.h"
 
-#define QEMU         "qemu-system-x86_64"
+#define QEMU	     "qemu-system-x86_64"
 #define QEMU_PACKAGE "qemu-system-x86"
-#define MIB          (1LL << 20)
+#define MIB	     (1LL << 20)
 
 static const struct {
 	const char *name, *package;
@@ -42,9 +42,8 @@ static const struct {
 
 /* What the files in qemu/ ask for. */
 static const char *const qemu_devices[] = {
-	"ich9-ahci",	 "ide-hd",   "sdhci-pci",     "sd-card",
-	"usb-ehci",	 "usb-storage", "lsi53c895a", "scsi-hd",
-	"virtio-blk-pci",
+	"ich9-ahci",   "ide-hd",     "sdhci-pci", "sd-card",	    "usb-ehci",
+	"usb-storage", "lsi53c895a", "scsi-hd",	  "virtio-blk-pci",
 };
 
 void doctor_release(struct doctor_list *l)
@@ -106,9 +105,9 @@ static void check_programs(struct doctor_list *l, bool versions)
 static void check_headers(struct doctor_list *l, const char *include)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
-		AUTOFREE char *path = xfmt("%s/%s",
-					   include ? include : "/usr/include",
-					   headers[i].file);
+		AUTOFREE char *path =
+			xfmt("%s/%s", include ? include : "/usr/include",
+			     headers[i].file);
 		bool ok = file_exists(path);
 
 		add(l, headers[i].what, headers[i].package, ok,

@@ -28,8 +28,8 @@ void doctor_release(struct doctor_list *l);
 struct doctor_query {
 	const char *cache; /* the cache directory; need not be there yet */
 	const char *guest; /* path of the guest's /init */
-	const char *fs;    /* the file system whose mkfs is required; NULL: ext2 */
-	bool kvm;          /* from boot_kvm_works */
+	const char *fs; /* the file system whose mkfs is required; NULL: ext2 */
+	bool kvm;	/* from boot_kvm_works */
 	const char *include; /* /usr/include; for tests */
 	const char *meminfo; /* /proc/meminfo; for tests */
 };
@@ -38,8 +38,8 @@ struct doctor_query {
 int doctor_check(struct doctor_list *out, const struct doctor_query *q);
 
 /* Before a run with this file system: 0, or -1 and one line for the first
- * required thing that is missing: "flex is missing: apt-get install flex". Starts
- * no program. */
+ * required thing that is missing: "flex is missing: apt-get install flex".
+ * Starts no program. */
 int doctor_require(enum doctor_kind kind, const char *fs, struct err *e);
 
 #endif

@@ -73,16 +73,15 @@ static const char *section_name(const struct sections *s, const Elf64_Shdr *h)
 
 	if (h->sh_name >= s->names.sh_size)
 		return NULL;
-	if (h->sh_type != SHT_NOBITS &&
-	    !inside(s->m, h->sh_offset, h->sh_size))
+	if (h->sh_type != SHT_NOBITS && !inside(s->m, h->sh_offset, h->sh_size))
 		return NULL;
 	return base + h->sh_name;
 }
 
 static int sections_open(struct sections *s, const struct map *m)
 {
-	static const unsigned char magic[] = { 0x7f, 'E', 'L', 'F', ELFCLASS64,
-					       ELFDATA2LSB };
+	static const unsigned char magic[] = { 0x7f, 'E',	 'L',
+					       'F',  ELFCLASS64, ELFDATA2LSB };
 	Elf64_Ehdr h;
 	uint64_t names;
 

@@ -49,8 +49,7 @@ static void options_set(struct options *l, char *name, char *value,
 		return;
 	}
 	/* Saying the same thing again as a wish takes no demand back. */
-	o->optional = optional &&
-		      (o->optional || strcmp(o->value, value) != 0);
+	o->optional = optional && (o->optional || strcmp(o->value, value) != 0);
 	free(name);
 	free(o->value);
 	o->value = value;
@@ -73,7 +72,8 @@ static bool value_ok(const char *v)
 	if (v[0] == '"')
 		return n >= 2 && v[n - 1] == '"';
 	if (str_starts(v, "0x"))
-		return n > 2 && strspn(v + 2, "0123456789abcdefABCDEF") == n - 2;
+		return n > 2 &&
+		       strspn(v + 2, "0123456789abcdefABCDEF") == n - 2;
 	if (v[0] == '-')
 		v++;
 	return *v && strspn(v, "0123456789") == strlen(v);
@@ -164,11 +164,12 @@ int kconfig_merge(struct str *out, const struct strv *files, struct err *e)
 			return err_set(e, "%s: not a text file", files->v[i]);
 		line = take_text(&l, str_c(&text), &bad);
 		if (line)
-			return err_set(e,
-				       "%s:%zu: \"%.80s\" is no option: want "
-				       "CONFIG_X=y (m, n, a number or \"text\") "
-				       "or \"# CONFIG_X is not set\"",
-				       files->v[i], line, str_c(&bad));
+			return err_set(
+				e,
+				"%s:%zu: \"%.80s\" is no option: want "
+				"CONFIG_X=y (m, n, a number or \"text\") "
+				"or \"# CONFIG_X is not set\"",
+				files->v[i], line, str_c(&bad));
 	}
 	add_options(out, &l, false);
 	for (size_t i = 0; i < l.n; i++) {

@@ -1,5 +1,5 @@
-/* Pure but for reading fragments: merging them, and checking that what was asked
- * for survived make's own resolution. */
+/* Pure but for reading fragments: merging them, and checking that what was
+ * asked for survived make's own resolution. */
 #ifndef KCONFIG_H
 #define KCONFIG_H
 

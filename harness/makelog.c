@@ -5,8 +5,8 @@
 
 #include "types.h"
 
-/* Words that speak of the machine, not of the kernel: anywhere in make's output,
- * but a header's absence only in what is compiled for the host. */
+/* Words that speak of the machine, not of the kernel: anywhere in make's
+ * output, but a header's absence only in what is compiled for the host. */
 static const struct {
 	const char *words, *advice;
 } troubles[] = {
@@ -16,7 +16,8 @@ static const struct {
 	{ "Input/output error", "check the disk" },
 	{ "Stale file handle", "choose a cache directory on a local disk" },
 	{ "Too many open files", "raise `ulimit -n`" },
-	{ "Resource temporarily unavailable", "raise `ulimit -u`, or --jobs 1" },
+	{ "Resource temporarily unavailable",
+	  "raise `ulimit -u`, or --jobs 1" },
 	{ "Killed signal terminated program", "out of memory? try --jobs 1" },
 	{ "virtual memory exhausted", "out of memory: try --jobs 1" },
 	{ "Cannot allocate memory", "out of memory: try --jobs 1" },
@@ -38,28 +39,50 @@ static const struct {
 static const struct {
 	const char *tool, *package;
 } tools[] = {
-	{ "make", "make" },	    { "gcc", "gcc" },
-	{ "cc", "gcc" },	    { "ccache", "ccache" },
-	{ "flex", "flex" },	    { "bison", "bison" },
-	{ "bc", "bc" },		    { "perl", "perl" },
-	{ "ld", "binutils" },	    { "as", "binutils" },
-	{ "ar", "binutils" },	    { "nm", "binutils" },
-	{ "objcopy", "binutils" },  { "objdump", "binutils" },
-	{ "strip", "binutils" },    { "readelf", "binutils" },
-	{ "gzip", "gzip" },	    { "bzip2", "bzip2" },
-	{ "xz", "xz-utils" },	    { "lzma", "xz-utils" },
-	{ "lzop", "lzop" },	    { "lz4", "lz4" },
-	{ "lz4c", "lz4" },	    { "zstd", "zstd" },
-	{ "zstd22", "zstd" },	    { "cpio", "cpio" },
-	{ "awk", "mawk" },	    { "gawk", "gawk" },
-	{ "sed", "sed" },	    { "find", "findutils" },
-	{ "python3", "python3" },   { "python", "python-is-python3" },
-	{ "rsync", "rsync" },	    { "pahole", "pahole" },
-	{ "openssl", "openssl" },   { "tar", "tar" },
-	{ "pkg-config", "pkg-config" }, { "yacc", "bison" },
-	{ "lex", "flex" },	    { "kmod", "kmod" },
-	{ "depmod", "kmod" },	    { "diff", "diffutils" },
-	{ "cmp", "diffutils" },	    { "hostname", "hostname" },
+	{ "make", "make" },
+	{ "gcc", "gcc" },
+	{ "cc", "gcc" },
+	{ "ccache", "ccache" },
+	{ "flex", "flex" },
+	{ "bison", "bison" },
+	{ "bc", "bc" },
+	{ "perl", "perl" },
+	{ "ld", "binutils" },
+	{ "as", "binutils" },
+	{ "ar", "binutils" },
+	{ "nm", "binutils" },
+	{ "objcopy", "binutils" },
+	{ "objdump", "binutils" },
+	{ "strip", "binutils" },
+	{ "readelf", "binutils" },
+	{ "gzip", "gzip" },
+	{ "bzip2", "bzip2" },
+	{ "xz", "xz-utils" },
+	{ "lzma", "xz-utils" },
+	{ "lzop", "lzop" },
+	{ "lz4", "lz4" },
+	{ "lz4c", "lz4" },
+	{ "zstd", "zstd" },
+	{ "zstd22", "zstd" },
+	{ "cpio", "cpio" },
+	{ "awk", "mawk" },
+	{ "gawk", "gawk" },
+	{ "sed", "sed" },
+	{ "find", "findutils" },
+	{ "python3", "python3" },
+	{ "python", "python-is-python3" },
+	{ "rsync", "rsync" },
+	{ "pahole", "pahole" },
+	{ "openssl", "openssl" },
+	{ "tar", "tar" },
+	{ "pkg-config", "pkg-config" },
+	{ "yacc", "bison" },
+	{ "lex", "flex" },
+	{ "kmod", "kmod" },
+	{ "depmod", "kmod" },
+	{ "diff", "diffutils" },
+	{ "cmp", "diffutils" },
+	{ "hostname", "hostname" },
 };
 
 void makelog_release(struct makelog *l)
@@ -114,10 +137,14 @@ static char *lost_tool(const char *line)
 static bool is_error(const char *line)
 {
 	static const char *const words[] = {
-		": error: ",		    ": fatal error: ",
-		": Error: ",		    ": undefined reference to ",
-		": multiple definition of", ": syntax error",
-		": unknown statement",	    "ERROR: ",
+		": error: ",
+		": fatal error: ",
+		": Error: ",
+		": undefined reference to ",
+		": multiple definition of",
+		": syntax error",
+		": unknown statement",
+		"ERROR: ",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)

@@ -5,12 +5,12 @@
 #include "str.h"
 
 struct makelog {
-	int objects;    /* the kernel's own CC and AS lines */
-	char *error;    /* first error of a compiler, assembler or linker */
-	char *stop;     /* first "*** ..." of make's */
-	char *machine;  /* first word of a machine in trouble: the line */
+	int objects;	    /* the kernel's own CC and AS lines */
+	char *error;	    /* first error of a compiler, assembler or linker */
+	char *stop;	    /* first "*** ..." of make's */
+	char *machine;	    /* first word of a machine in trouble: the line */
 	const char *advice; /* what to do about it; borrowed */
-	char *tool;     /* first program of ours that a shell did not find */
+	char *tool; /* first program of ours that a shell did not find */
 };
 void makelog_release(struct makelog *l);
 void makelog_line(struct makelog *l, const char *line);

@@ -55,11 +55,15 @@ static void world_init(struct world *w)
 		abort();
 	put(w, "src/Makefile", "VERSION = 6\n");
 	put(w, "src/speed", "1.0\n");
-	w->r = (struct build_request){ .src = w->src, .obj = w->obj,
-				       .cache = w->cache, .logs = w->logs,
-				       .tree = "tree1", .name = "one",
+	w->r = (struct build_request){ .src = w->src,
+				       .obj = w->obj,
+				       .cache = w->cache,
+				       .logs = w->logs,
+				       .tree = "tree1",
+				       .name = "one",
 				       .wanted = "CONFIG_A=y\nCONFIG_B=y\n",
-				       .jobs = 2, .timeout = 60 };
+				       .jobs = 2,
+				       .timeout = 60 };
 }
 
 static void world_done(struct world *w)
@@ -338,9 +342,12 @@ TEST(build__torn_cache_entry_is_built_again)
 {
 	static const struct {
 		const char *file, *text;
-	} damage[] = { { "kernel", "" },	   { "kernel", "identity 12\nend\n" },
-		       { "kernel", "name x\nend\n" }, { "kernel", NULL },
-		       { "bzImage", "short" },	      { "bzImage", NULL } };
+	} damage[] = { { "kernel", "" },
+		       { "kernel", "identity 12\nend\n" },
+		       { "kernel", "name x\nend\n" },
+		       { "kernel", NULL },
+		       { "bzImage", "short" },
+		       { "bzImage", NULL } };
 	CLEANUP(world_done) struct world w;
 
 	world_init(&w);

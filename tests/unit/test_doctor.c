@@ -25,8 +25,8 @@ static void have(const struct bench *b, const char *name)
 static void bench_init(struct bench *b)
 {
 	static const char *const all[] = {
-		"make",	 "gcc",	 "ld",	 "flex",   "bison",
-		"bc",	 "perl", "gzip", "mke2fs", "qemu-system-x86_64",
+		"make", "gcc",	"ld",	"flex",	  "bison",
+		"bc",	"perl", "gzip", "mke2fs", "qemu-system-x86_64",
 	};
 
 	*b = (struct bench){ .dir = "/tmp/iobisect-doctor-XXXXXX",

@@ -36,8 +36,8 @@ static void image_bytes(struct str *out, const struct image *m)
 		[5] = { 27, SHT_PROGBITS },
 		[6] = { 34, SHT_STRTAB },
 	};
-	const char *data[NSECTIONS] = { NULL,    m->text,  m->rodata, m->notes,
-					NULL,    m->debug, names };
+	const char *data[NSECTIONS] = { NULL, m->text,	m->rodata, m->notes,
+					NULL, m->debug, names };
 	uint64_t at = sizeof(h) + sizeof(s);
 
 	for (int i = 1; i < NSECTIONS; i++) {
@@ -68,7 +68,10 @@ static int identify(char hex[65], const struct str *bytes, struct err *e)
 }
 
 static const struct image base = {
-	.text = "code", .debug = "lines", .bss = 64, .notes = "build-id",
+	.text = "code",
+	.debug = "lines",
+	.bss = 64,
+	.notes = "build-id",
 	.rodata = "data Linux version 6.1.0-a (x@y) (gcc) #1 1970\ntail 6.1.0-a"
 };
 
@@ -113,11 +116,14 @@ TEST(identity__release_does_not_count)
 {
 	struct image m = base;
 
-	m.rodata = "data Linux version 6.1.1-b (x@z) (gcc) #2 1999\ntail 6.1.1-b";
+	m.rodata =
+		"data Linux version 6.1.1-b (x@z) (gcc) #2 1999\ntail 6.1.1-b";
 	EXPECT(same_as_base(&m));
-	m.rodata = "data Linux version 6.1.1-b (x@z) (gcc) #2 1999\ntail 6.1.0-a";
+	m.rodata =
+		"data Linux version 6.1.1-b (x@z) (gcc) #2 1999\ntail 6.1.0-a";
 	EXPECT(!same_as_base(&m));
-	m.rodata = "Data Linux version 6.1.0-a (x@y) (gcc) #1 1970\ntail 6.1.0-a";
+	m.rodata =
+		"Data Linux version 6.1.0-a (x@y) (gcc) #1 1970\ntail 6.1.0-a";
 	EXPECT(!same_as_base(&m));
 }
 
@@ -186,7 +192,8 @@ TEST(identity__malformed)
 
 TEST(identity__overflowing_offsets)
 {
-	uint64_t big[] = { UINT64_MAX, UINT64_MAX - 63, 1ULL << 63, 1ULL << 32 };
+	uint64_t big[] = { UINT64_MAX, UINT64_MAX - 63, 1ULL << 63,
+			   1ULL << 32 };
 
 	for (size_t i = 0; i < sizeof(big) / sizeof(*big); i++) {
 		CLEANUP(str_release) struct str a = STR_INIT;

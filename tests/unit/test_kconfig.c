@@ -40,8 +40,10 @@ TEST(kconfig__later_file_wins)
 	struct err e;
 
 	dir_init(&d);
-	fragment(&d, "a", "# words\nCONFIG_A=y\nCONFIG_B=y\n\nCONFIG_S=\"x y\"\n");
-	fragment(&d, "b", "# CONFIG_A is not set\nCONFIG_C=0x1f\nCONFIG_B=n \r\n");
+	fragment(&d, "a",
+		 "# words\nCONFIG_A=y\nCONFIG_B=y\n\nCONFIG_S=\"x y\"\n");
+	fragment(&d, "b",
+		 "# CONFIG_A is not set\nCONFIG_C=0x1f\nCONFIG_B=n \r\n");
 	EXPECT_INT(kconfig_merge(&out, &d.files, &e), 0);
 	EXPECT_STR(str_c(&out), "# CONFIG_A is not set\n# CONFIG_B is not set\n"
 				"CONFIG_S=\"x y\"\nCONFIG_C=0x1f\n");
@@ -71,8 +73,9 @@ TEST(kconfig__merging_a_merge_changes_nothing)
 	struct err e;
 
 	dir_init(&d);
-	fragment(&d, "a", "# optional\nCONFIG_A=y\n\nCONFIG_B=y\n"
-			  "# CONFIG_C is not set\n");
+	fragment(&d, "a",
+		 "# optional\nCONFIG_A=y\n\nCONFIG_B=y\n"
+		 "# CONFIG_C is not set\n");
 	EXPECT_INT(kconfig_merge(&once, &d.files, &e), 0);
 	strv_release(&d.files);
 	fragment(&d, "once", str_c(&once));
@@ -82,10 +85,11 @@ TEST(kconfig__merging_a_merge_changes_nothing)
 
 TEST(kconfig__bad_line_is_named)
 {
-	static const char *const bad[] = { "CONFIG_A", "CONFIG_A=maybe", "A=y",
-					   "CONFIG_=y", "CONFIG_A=\"x",
-					   "CONFIG_A=", "CONFIG_A=0x", "CONFIG_A-B=y",
-					   "CONFIG_A=-", "select A" };
+	static const char *const bad[] = {
+		"CONFIG_A",	"CONFIG_A=maybe", "A=y",	 "CONFIG_=y",
+		"CONFIG_A=\"x", "CONFIG_A=",	  "CONFIG_A=0x", "CONFIG_A-B=y",
+		"CONFIG_A=-",	"select A"
+	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		CLEANUP(dir_done) struct dir d;
@@ -137,13 +141,13 @@ TEST(kconfig__check)
 	const char *dot = "#\n# head\n#\nCONFIG_A=y\nCONFIG_M=m\n"
 			  "# CONFIG_N is not set\nCONFIG_S=\"a\"\nCONFIG_AB=y";
 
-	expect_missing("CONFIG_A=y\nCONFIG_AB=y\nCONFIG_M=m\nCONFIG_S=\"a\"\n", dot,
-		       "");
+	expect_missing("CONFIG_A=y\nCONFIG_AB=y\nCONFIG_M=m\nCONFIG_S=\"a\"\n",
+		       dot, "");
 	expect_missing("# CONFIG_N is not set\n# CONFIG_GONE is not set\n", dot,
 		       "");
-	expect_missing("CONFIG_M=y\nCONFIG_N=y\nCONFIG_GONE=y\nCONFIG_S=\"b\"\n",
-		       dot,
-		       "CONFIG_M=y CONFIG_N=y CONFIG_GONE=y CONFIG_S=\"b\" ");
+	expect_missing(
+		"CONFIG_M=y\nCONFIG_N=y\nCONFIG_GONE=y\nCONFIG_S=\"b\"\n", dot,
+		"CONFIG_M=y CONFIG_N=y CONFIG_GONE=y CONFIG_S=\"b\" ");
 	expect_missing("# CONFIG_A is not set\n", dot, "CONFIG_A=n ");
 	expect_missing("CONFIG_GONE=y\n\n# optional\nCONFIG_GONE2=y\n", dot,
 		       "CONFIG_GONE=y ");
@@ -153,10 +157,10 @@ TEST(kconfig__check)
 /* The fragments of the project itself. */
 TEST(kconfig__own_fragments_merge)
 {
-	static const char *const names[] = {
-		"base", "sata", "ide", "sd", "usb", "scsi", "virtio", "ext2",
-		"ext3", "ext4", "reiserfs", "xfs", "vfat"
-	};
+	static const char *const names[] = { "base", "sata", "ide",	 "sd",
+					     "usb",  "scsi", "virtio",	 "ext2",
+					     "ext3", "ext4", "reiserfs", "xfs",
+					     "vfat" };
 	const char *slash = strrchr(__FILE__, '/');
 	int here = slash ? (int)(slash - __FILE__) + 1 : 0;
 	CLEANUP(strv_release) struct strv files = STRV_INIT;

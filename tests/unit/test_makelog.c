@@ -33,7 +33,8 @@ TEST(makelog__first_error_is_the_reason)
 	     "/c/src/fs/ext2/inode.c:71:2: error: 'x' undeclared",
 	     "   71 |  x = \"No space left on device\";", "      |  ^",
 	     "/c/src/fs/ext2/inode.c:80:1: error: another",
-	     "make[3]: *** [/c/src/scripts/Makefile.build:250: fs/x.o] Error 1");
+	     "make[3]: *** [/c/src/scripts/Makefile.build:250: fs/x.o] Error "
+	     "1");
 	reason = makelog_reason(&l, "/c/src");
 	EXPECT_STR(reason, "fs/ext2/inode.c:71:2: error: 'x' undeclared");
 	EXPECT(!l.machine && !l.tool);
@@ -42,7 +43,8 @@ TEST(makelog__first_error_is_the_reason)
 TEST(makelog__kinds_of_error)
 {
 	static const char *const lines[] = {
-		"a.c:1:10: fatal error: linux/gone.h: No such file or directory",
+		"a.c:1:10: fatal error: linux/gone.h: No such file or "
+		"directory",
 		"arch/x86/a.S:3: Error: no such instruction: `foo'",
 		"ld: fs/a.o: in function `f': a.c:(.text+0x5): undefined "
 		"reference to `g'",
@@ -83,7 +85,8 @@ TEST(makelog__machine_in_trouble)
 	static const struct {
 		const char *line, *advice;
 	} cases[] = {
-		{ "fs/a.c:9:1: fatal error: error writing to /tmp/x.s: No space "
+		{ "fs/a.c:9:1: fatal error: error writing to /tmp/x.s: No "
+		  "space "
 		  "left on device",
 		  "space" },
 		{ "gcc: fatal error: Killed signal terminated program cc1",
@@ -96,7 +99,8 @@ TEST(makelog__machine_in_trouble)
 		{ "/s/tools/objtool/include/objtool/elf.h:10:10: fatal error: "
 		  "gelf.h: No such file or directory",
 		  "libelf-dev" },
-		{ "scripts/extract-cert.c:21:10: fatal error: openssl/bio.h: No "
+		{ "scripts/extract-cert.c:21:10: fatal error: openssl/bio.h: "
+		  "No "
 		  "such file or directory",
 		  "libssl-dev" },
 		{ "scripts/basic/fixdep.c:92:10: fatal error: sys/types.h: No "

@@ -18,15 +18,18 @@ TEST(sha256__fips_vectors)
 	char hex[65];
 
 	sum(hex, "", 1);
-	EXPECT_STR(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b"
-			"7852b855");
+	EXPECT_STR(hex,
+		   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b"
+		   "7852b855");
 	sum(hex, "abc", 3);
-	EXPECT_STR(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61"
-			"f20015ad");
+	EXPECT_STR(hex,
+		   "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61"
+		   "f20015ad");
 	sum(hex, "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
 	    56);
-	EXPECT_STR(hex, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd4"
-			"19db06c1");
+	EXPECT_STR(hex,
+		   "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd4"
+		   "19db06c1");
 }
 
 TEST(sha256__million_a)
@@ -40,8 +43,9 @@ TEST(sha256__million_a)
 	for (int i = 0; i < 1000; i++)
 		sha256_add(&s, a, sizeof(a));
 	sha256_hex(hex, &s);
-	EXPECT_STR(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39cc"
-			"c7112cd0");
+	EXPECT_STR(hex,
+		   "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39cc"
+		   "c7112cd0");
 }
 
 TEST(sha256__pieces_do_not_matter)
