@@ -358,6 +358,7 @@ int cmd_test(struct ctx *c, struct err *e)
 {
 	CLEANUP(place_release) struct place pl = { 0 };
 	const char *arg = c->o.args.n ? c->o.args.v[0] : "HEAD";
+	char hex[HEX_SIZE];
 	struct err no_repo;
 
 	if (c->o.args.n > 1)
@@ -367,6 +368,10 @@ int cmd_test(struct ctx *c, struct err *e)
 			return test_fixed(c, NULL, arg, e);
 		return err_set(e, "%s", no_repo.msg);
 	}
+	/* git bisect start --no-checkout leaves HEAD alone. */
+	if (!c->o.args.n &&
+	    !history_resolve(hex, pl.h, "BISECT_HEAD", &no_repo))
+		arg = "BISECT_HEAD";
 	if (c->o.threshold || !session_exists(pl.dir))
 		return test_fixed(c, pl.h, arg, e);
 	if (place_session(&pl, c, true, e))

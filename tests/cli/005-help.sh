@@ -1,3 +1,4 @@
+#!/bin/sh
 # Every command and option is in --help and in the man page.
 . "$(dirname "$0")/lib.sh"
 man=$IOBISECT_SOURCE/docs/iobisect.1
@@ -9,7 +10,7 @@ for c in $commands; do
 	expect 0 iobisect "$c" --help
 	has "$T/out" "usage: iobisect $c"
 	grep -q "^\.It Cm $c" "$man" || fail "the man page lacks $c"
-	for o in $(sed -n 's/^  --\([a-z-]*\).*/\1/p' "$T/out"); do
+	sed -n 's/^  --\([a-z-]*\).*/\1/p' "$T/out" | while read -r o; do
 		grep -q -e "Fl -$o" "$man" || fail "the man page lacks --$o"
 	done
 done

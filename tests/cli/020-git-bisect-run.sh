@@ -1,3 +1,4 @@
+#!/bin/sh
 # git bisect run iobisect test: the same culprit, with and without a session.
 . "$(dirname "$0")/lib.sh"
 new_repo repo

@@ -1,3 +1,4 @@
+#!/bin/sh
 # Marking by hand, renamed terms, skip, path limits, mixed with run.
 . "$(dirname "$0")/lib.sh"
 new_repo repo

@@ -1,3 +1,4 @@
+#!/bin/sh
 # A culprit inside a merged branch, next to commits that do not build or boot; a
 # good commit that is no ancestor.
 . "$(dirname "$0")/lib.sh"

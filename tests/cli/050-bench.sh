@@ -1,3 +1,4 @@
+#!/bin/sh
 # bench: the reporters' table, JSON, prebuilt images, and a kernel that fails.
 . "$(dirname "$0")/lib.sh"
 new_repo repo

@@ -1,3 +1,4 @@
+#!/bin/sh
 # kill -9 at ten random moments, each followed by another run: the same culprit,
 # no verdict lost, nothing left running, no half image taken for a whole one.
 . "$(dirname "$0")/lib.sh"

@@ -23,6 +23,8 @@ fail() {
 }
 
 # commit MESSAGE: commits the tree, one second after the one before.
+culprit=''
+export culprit
 clock=1700000000
 commit() {
 	clock=$((clock + 1))
