@@ -78,12 +78,13 @@ static char *version_of(const char *program)
 	return xstrndup(str_c(&out), strcspn(str_c(&out), "\n"));
 }
 
-static char *not_found(const char *program)
+/* image.c looks there too: they are in few users' PATH. */
+static bool have_mkfs(const char *tool)
 {
-	AUTOFREE char *sbin = xfmt("/usr/sbin/%s", program);
+	AUTOFREE char *sbin = xfmt("/usr/sbin/%s", tool);
+	AUTOFREE char *old = xfmt("/sbin/%s", tool);
 
-	return xstrdup(file_exists(sbin) ? "/usr/sbin is not in PATH"
-					 : "not found");
+	return proc_find(tool) || proc_find(sbin) || proc_find(old);
 }
 
 static void check_programs(struct doctor_list *l, bool versions)
@@ -94,7 +95,7 @@ static void check_programs(struct doctor_list *l, bool versions)
 
 		if (!ok)
 			add(l, name, programs[i].package, false,
-			    programs[i].required, not_found(name));
+			    programs[i].required, xstrdup("not found"));
 		else
 			add(l, name, programs[i].package, true,
 			    programs[i].required,
@@ -141,7 +142,7 @@ static void check_mkfs(struct doctor_list *l, const char *fs)
 	const struct filesystem *f;
 
 	for (int i = 0; (f = image_fs_at(i)); i++) {
-		bool ok = proc_find(f->tool), again = false;
+		bool ok = have_mkfs(f->tool), again = false;
 
 		for (int j = 0; j < l->n; j++)
 			if (!strcmp(l->v[j].what, f->tool)) {
@@ -150,7 +151,8 @@ static void check_mkfs(struct doctor_list *l, const char *fs)
 			}
 		if (!again)
 			add(l, f->tool, f->package, ok, !strcmp(f->name, fs),
-			    ok ? xfmt("for %s", f->name) : not_found(f->tool));
+			    ok ? xfmt("for %s", f->name)
+			       : xstrdup("not found"));
 	}
 }
 
@@ -237,11 +239,6 @@ int doctor_check(struct doctor_list *out, const struct doctor_query *q)
 static int missing(struct err *e, const char *what, const char *verb,
 		   const char *package)
 {
-	AUTOFREE char *sbin = xfmt("/usr/sbin/%s", what);
-
-	if (file_exists(sbin))
-		return err_set(e, "%s is not in PATH: add /usr/sbin to it",
-			       what);
 	return err_set(e, "%s %s missing: apt-get install %s", what, verb,
 		       package);
 }
@@ -263,7 +260,7 @@ int doctor_require(enum doctor_kind kind, const char *fs, struct err *e)
 			return missing(e, headers[i].what, "are",
 				       headers[i].package);
 	}
-	if (f && !proc_find(f->tool))
+	if (f && !have_mkfs(f->tool))
 		return missing(e, f->tool, "is", f->package);
 	return 0;
 }

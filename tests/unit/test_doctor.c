@@ -88,14 +88,25 @@ TEST(doctor__require_names_what_is_missing)
 			  "qemu-system-x86");
 }
 
+/* It may lie in sbin, whatever PATH says. */
+static bool in_sbin(const char *tool)
+{
+	AUTOFREE char *path = xfmt("/usr/sbin/%s", tool);
+
+	return file_exists(path);
+}
+
 TEST(doctor__require_the_file_systems_own_mkfs)
 {
 	CLEANUP(bench_done) struct bench b;
 	struct err e = { "" };
 
 	bench_init(&b);
-	EXPECT_INT(doctor_require(DOCTOR_BOOT, "xfs", &e), -1);
-	EXPECT(str_starts(e.msg, "mkfs.xfs is"));
+	EXPECT_INT(doctor_require(DOCTOR_BOOT, "xfs", &e),
+		   in_sbin("mkfs.xfs") ? 0 : -1);
+	if (!in_sbin("mkfs.xfs"))
+		EXPECT_STR(e.msg, "mkfs.xfs is missing: apt-get install "
+				  "xfsprogs");
 	have(&b, "mkfs.xfs");
 	EXPECT_INT(doctor_require(DOCTOR_BOOT, "xfs", &e), 0);
 }
@@ -114,11 +125,11 @@ TEST(doctor__check_counts_required_things_only)
 	EXPECT(str_ends(item(&all, "flex")->detail, "/flex version 7"));
 	EXPECT(!item(&all, "ccache")->ok && !item(&all, "ccache")->required);
 	EXPECT(item(&all, "mke2fs")->ok && item(&all, "mke2fs")->required);
-	EXPECT(!item(&all, "mkfs.xfs")->ok);
+	EXPECT_INT(item(&all, "mkfs.xfs")->ok, in_sbin("mkfs.xfs"));
 	EXPECT(!item(&all, "mkfs.xfs")->required);
 	EXPECT_STR(item(&all, "mkfs.xfs")->package, "xfsprogs");
 	lose(&b, "bison");
-	lose(&b, "mke2fs");
+	lose(&b, "perl");
 	EXPECT_INT(doctor_check(&less, &q), n + 2);
 	EXPECT(!item(&less, "bison")->ok);
 }
