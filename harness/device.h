@@ -15,7 +15,9 @@ struct device {
 	char *real;            /* path of a real block device, or NULL */
 };
 void device_release(struct device *d);
-/* Reads dir/NAME.device; unknown: -1 with the names there are. */
+/* Reads dir/NAME.device; unknown: -1 with the names there are. A name that is a
+ * path, /dev/..., is a real device, attached as sata's drive is; NAME:/dev/...
+ * attaches it as NAME's. */
 int device_load(struct device *out, const char *dir, const char *name,
 		struct err *e);
 /* The names of the devices in dir, sorted. */
@@ -26,6 +28,9 @@ int device_list(struct strv *out, const char *dir, struct err *e);
 struct device_world {
 	const char *sys;  /* /sys */
 	const char *proc; /* /proc */
+	const char *run;  /* /run, for udev's database */
+	/* The number of the block device at path; -1 when it is none. */
+	int (*number)(unsigned *major, unsigned *minor, const char *path);
 };
 /* Refuses a path that is not a whole disk or partition, that or whose parent or
  * partitions are mounted, used as swap or held (dm, md), whose serial and size
