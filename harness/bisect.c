@@ -96,9 +96,6 @@ static int check_good(struct strv *bases, struct bisect *b, const char *good,
 
 	if (below < 0 || name_of(&name, b, good, e))
 		return -1;
-	if (!strcmp(good, b->st.bad))
-		return err_set(e, "%s is both %s and %s", str_c(&name),
-			       b->s->q.term_old, b->s->q.term_new);
 	if (below)
 		return 0;
 	above = history_is_ancestor(b->h, b->st.bad, good, e);

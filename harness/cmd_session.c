@@ -12,13 +12,21 @@
 
 /* start */
 
+static int resolve_kernel(char hex[HEX_SIZE], struct place *pl, const char *rev,
+			  struct err *e)
+{
+	return history_resolve(hex, pl->h, rev, e) ||
+			       history_check_kernel(pl->h, hex, e)
+		       ? -1
+		       : 0;
+}
+
 static int mark_rev(struct place *pl, enum mark m, const char *rev,
 		    struct err *e)
 {
 	char hex[HEX_SIZE];
 
-	return history_resolve(hex, pl->h, rev, e) ||
-			       history_check_kernel(pl->h, hex, e) ||
+	return resolve_kernel(hex, pl, rev, e) ||
 			       place_mark(pl->s, m, hex, NULL, e)
 		       ? -1
 		       : 0;
@@ -26,23 +34,23 @@ static int mark_rev(struct place *pl, enum mark m, const char *rev,
 
 /* Everything is resolved before the session is made: a wrong revision leaves
  * nothing behind. */
-static int check_revs(struct place *pl, const char *bad,
-		      const struct strv *goods, struct err *e)
+static int check_revs(struct place *pl, const struct question *q,
+		      const char *bad, const struct strv *goods, struct err *e)
 {
-	char hex[HEX_SIZE];
+	char hex[HEX_SIZE], bad_hex[HEX_SIZE] = "";
 
-	if (bad && (history_resolve(hex, pl->h, bad, e) ||
-		    history_check_kernel(pl->h, hex, e)))
+	if (bad && resolve_kernel(bad_hex, pl, bad, e))
 		return -1;
-	for (size_t i = 0; i < goods->n; i++)
-		if (history_resolve(hex, pl->h, goods->v[i], e) ||
-		    history_check_kernel(pl->h, hex, e))
+	for (size_t i = 0; i < goods->n; i++) {
+		if (resolve_kernel(hex, pl, goods->v[i], e))
 			return -1;
-	if (!bad && !goods->n) /* at least say early that it is no kernel */
-		return history_resolve(hex, pl->h, "HEAD", e) ||
-				       history_check_kernel(pl->h, hex, e)
-			       ? -1
-			       : 0;
+		if (!strcmp(hex, bad_hex))
+			return err_set(e, "%s is both %s and %s", goods->v[i],
+				       q->term_old, q->term_new);
+	}
+	/* With no revision yet, say at least early that this is no kernel. */
+	if (!bad && !goods->n)
+		return resolve_kernel(hex, pl, "HEAD", e);
 	return 0;
 }
 
@@ -85,7 +93,7 @@ int cmd_start(struct ctx *c, struct err *e)
 	for (size_t i = first; i < c->o.args.n; i++)
 		strv_add(&goods, c->o.args.v[i]);
 	if (options_question(&q, &c->o, e) || place_open(&pl, c, e) ||
-	    check_revs(&pl, bad, &goods, e) || place_settle(&q, e) ||
+	    check_revs(&pl, &q, bad, &goods, e) || place_settle(&q, e) ||
 	    place_create(&pl, &q, e))
 		return -1;
 	return begin(c, &pl, bad, &goods, e);

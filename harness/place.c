@@ -98,10 +98,9 @@ int place_say_next(struct ctx *c, struct bisect *b, struct err *e)
 		if (session_append(b->s, &ev, e))
 			return -1;
 	}
-	fprintf(c->out, "Bisecting: %d revisions left to test after this "
-			"(roughly %d step%s)\n[%s] %s\n",
-		a.nsuspects - 1, a.steps, a.steps == 1 ? "" : "s", hex,
-		co.subject);
+	fprintf(c->out, "Bisecting: %d revisions left (roughly %d step%s after "
+			"this)\n[%s] %s\n",
+		a.nsuspects, a.steps, a.steps == 1 ? "" : "s", hex, co.subject);
 	return 0;
 }
 

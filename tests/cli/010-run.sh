@@ -24,13 +24,13 @@ has "$T/log" "# first bad commit: [$culprit] step 5"
 has "$T/log" '# iobisect: median='
 git bisect replay "$T/log" >"$T/out" 2>&1 || fail 'git bisect replay refused the log'
 has "$T/out" "$culprit is the first bad commit"
-git bisect reset -q
+git bisect reset >/dev/null 2>&1
 
 # and back: git's own log, old and new quoting, goes into iobisect
-git bisect start -q v2 v1 >/dev/null 2>&1
+git bisect start v2 v1 >/dev/null 2>&1
 git bisect run grep -q 100 speed >/dev/null 2>&1
 git bisect log >"$T/gitlog"
-git bisect reset -q
+git bisect reset >/dev/null 2>&1
 expect 0 iobisect replay "$T/gitlog"
 has "$T/out" "$culprit is the first bad commit"
 has "$T/err" 'kept in'

@@ -8,8 +8,9 @@ expect 0 iobisect start --term-old fast --term-new slow --workload seqwrite:tota
 has "$T/out" 'waiting for fast and slow commits'
 expect 0 iobisect slow v2
 expect 0 iobisect fast v1
-has "$T/out" 'Bisecting: '
 error "'bad' is no term" iobisect bad
+expect 0 iobisect next
+has "$T/out" 'Bisecting: '
 while :; do
 	next=$(sed -n 's/^\[\([0-9a-f]*\)\].*/\1/p' "$T/out")
 	[ -n "$next" ] || break
@@ -23,7 +24,7 @@ has "$T/out" "$culprit is the first slow commit"
 expect 0 iobisect log
 has "$T/out" "git bisect start '--term-old' 'fast' '--term-new' 'slow'"
 git bisect replay "$T/out" >"$T/replay" 2>&1 || fail 'git refused the log'
-git bisect reset -q
+git bisect reset >/dev/null 2>&1
 expect 0 iobisect reset
 
 # the culprit and its neighbours skipped by hand: a range, exit 2

@@ -9,7 +9,7 @@ git tag v3
 
 expect 0 iobisect bench v1 v2 --workload smallfiles,seqwrite:total=1M
 has "$T/out" 'user s'
-has "$T/out" 'v1 |    0.01 +-0% |    0.02 +-0% |    0.10 +-0% |    30 |   50'
+has "$T/out" 'v1     |      0.01 +-0% |      0.02 +-0% |      0.10 +-0% |    30 |   50'
 has "$T/out" '0.30 +-0%'
 [ "$(grep -c '| 3$' "$T/out")" = 4 ] || fail 'not three boots a row'
 expect 0 iobisect bench --json v1 v2 --workload seqwrite:total=1M --runs 5
@@ -18,7 +18,8 @@ has "$T/out" '"boots": 5'
 expect 125 iobisect bench v1 v3 --workload seqwrite:total=1M
 has "$T/out" 'Kernel panic - not syncing: fake'
 
-cp "$(find "$T/cache/kernels" -name bzImage | head -n 1)" "$T/image"
+cp "$(find "$T/cache/kernels" -name bzImage -exec grep -L broken-boot {} + |
+	head -n 1)" "$T/image"
 cd "$T"
 expect 0 iobisect bench ./image --workload seqwrite:total=1M
 has "$T/out" './image'

@@ -17,7 +17,7 @@ nothing() {
 git init -q "$T/other"
 (cd "$T/other" && echo x >x && commit x && git tag v1 &&
 	error 'not a kernel tree' iobisect start --good v1 --bad v1)
-error "unknown revision 'nothing'" iobisect start --good nothing --bad v2
+error "unknown revision nothing" iobisect start --good nothing --bad v2
 nothing 'an unknown revision'
 git checkout -q --orphan lone && commit 'no common history' && git tag lone
 git checkout -q main
@@ -27,8 +27,8 @@ error 'swapped' iobisect start --good v2 --bad v1
 nothing 'swapped ends'
 error 'is both good and bad' iobisect start --good v1 --bad v1
 nothing 'equal ends'
-error "'nothing'" iobisect start --good v1 --bad v2 --workload nothing
-error "'speed'" iobisect start --good v1 --bad v2 --workload seqwrite:speed=1
+error 'no workload "nothing"' iobisect start --good v1 --bad v2 --workload nothing
+error 'speed' iobisect start --good v1 --bad v2 --workload seqwrite:speed=1
 for t in 0 0s -1 fast +x% ''; do
 	code=0
 	iobisect start --good v1 --bad v2 --threshold "$t" >/dev/null 2>"$T/err" || code=$?
