@@ -51,7 +51,7 @@ static long long machine_memory(long long left)
 {
 	long long unit = 1 << 20;
 
-	while (unit * 8 <= left)
+	while (unit * 4 <= left)
 		unit *= 2;
 	return (left + unit - 1) / unit * unit;
 }
