@@ -51,7 +51,7 @@ expect 0 iobisect reset
 
 # a missing tool, by a PATH without it
 mkdir "$T/bin"
-for tool in sh cat make gcc bison bc perl ld qemu-system-x86_64 mke2fs git sed; do
+for tool in sh cat make gcc bison bc perl gzip ld qemu-system-x86_64 mke2fs git sed; do
 	ln -s "$(command -v $tool)" "$T/bin/$tool"
 done
 begin
