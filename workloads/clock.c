@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #define PARAMETER "tsc_early_khz="
-#define VARIABLE "IOBISECT_TSC_KHZ"
-#define SOURCE \
+#define VARIABLE  "IOBISECT_TSC_KHZ"
+#define SOURCE                                                                 \
 	"/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 /* A process has one clock, and everything asks for the time: handing this

@@ -18,9 +18,8 @@
 #define POLL_US 20000
 
 /* Baked into the initramfs; looked at when there is no sysfs. */
-static const char *const nodes[] = {
-	"hda", "hdb", "hdc", "hdd", "sda", "sdb", "sdc", "sdd", "vda", "mmcblk0"
-};
+static const char *const nodes[] = { "hda", "hdb", "hdc", "hdd", "sda",
+				     "sdb", "sdc", "sdd", "vda", "mmcblk0" };
 
 /* A look at all drives: what was found, or what there was instead. */
 struct scan {
@@ -123,8 +122,8 @@ static void consider_sys(struct scan *s, const char *name)
 		if (*p == '!' || *p == '/')
 			*p = '_';
 	if (major >= 0 && minor[0] == ':')
-		make_node(path, makedev((unsigned)major,
-					(unsigned)atol(minor + 1)));
+		make_node(path,
+			  makedev((unsigned)major, (unsigned)atol(minor + 1)));
 	consider(s, name, path, sectors * 512);
 }
 
@@ -216,11 +215,11 @@ static const struct {
 	const char *name;
 	unsigned long flag;
 } flags[] = {
-	{ "defaults", 0 },	      { "rw", 0 },
-	{ "noatime", MS_NOATIME },    { "nodiratime", MS_NODIRATIME },
-	{ "sync", MS_SYNCHRONOUS },   { "dirsync", MS_DIRSYNC },
-	{ "relatime", MS_RELATIME },  { "strictatime", MS_STRICTATIME },
-	{ "nosuid", MS_NOSUID },      { "nodev", MS_NODEV },
+	{ "defaults", 0 },	     { "rw", 0 },
+	{ "noatime", MS_NOATIME },   { "nodiratime", MS_NODIRATIME },
+	{ "sync", MS_SYNCHRONOUS },  { "dirsync", MS_DIRSYNC },
+	{ "relatime", MS_RELATIME }, { "strictatime", MS_STRICTATIME },
+	{ "nosuid", MS_NOSUID },     { "nodev", MS_NODEV },
 };
 
 static bool is_flag(unsigned long *all, const char *p, size_t n)
@@ -254,7 +253,7 @@ int drive_mount(const struct drive *d, const struct job *job, const char *where,
 		return 0;
 	snprintf(why, n, "mount %s as %s%s%s: %m%s", d->path, job->fs,
 		 job->options[0] ? " with " : "", job->options,
-		 errno == ENODEV ? " (this kernel has no such file system)" :
-				   "");
+		 errno == ENODEV ? " (this kernel has no such file system)"
+				 : "");
 	return -1;
 }

@@ -79,7 +79,8 @@ static int check_clock(struct guest *g)
 		return 0;
 	snprintf(g->why, sizeof(g->why),
 		 "the kernel's clock, %s, loses time: boot with "
-		 "tsc_early_khz=N, the processor's rate", name);
+		 "tsc_early_khz=N, the processor's rate",
+		 name);
 	return -1;
 }
 
@@ -129,7 +130,9 @@ static int one_workload(struct guest *g, int i)
 	struct spec spec = g->job.workloads[i];
 	struct probe_summary seen = { 0 };
 	char text[SPEC_TEXT], dir[64];
-	struct work w = { .spec = &spec, .self = "/init", .dir = dir,
+	struct work w = { .spec = &spec,
+			  .self = "/init",
+			  .dir = dir,
 			  .program = "/exec/program" };
 	long long settle;
 	struct result r;
@@ -167,9 +170,9 @@ static int prepare(struct guest *g, long long started)
 		   (clock_us() - started) / 1000);
 	if (drive_mount(&g->drive, &g->job, GUEST_MOUNT, why, n))
 		return -1;
-	g->base = stat(QUIET_CORNER, &st) == 0 && S_ISDIR(st.st_mode) ?
-			  QUIET_CORNER :
-			  GUEST_MOUNT;
+	g->base = stat(QUIET_CORNER, &st) == 0 && S_ISDIR(st.st_mode)
+			  ? QUIET_CORNER
+			  : GUEST_MOUNT;
 	snprintf(g->probe_dir, sizeof(g->probe_dir), "%s/probe", g->base);
 	return g->job.probe ? probe_prepare(g->probe_dir, why, n) : 0;
 }

@@ -118,7 +118,9 @@ int job_parse(struct job *out, char *text, char *why, size_t n)
 	if (out->fs[0] && out->bytes && out->n)
 		return 0;
 	snprintf(why, n, "job: it has no %s",
-		 !out->fs[0] ? "fs" : !out->bytes ? "bytes" : "workload");
+		 !out->fs[0]   ? "fs"
+		 : !out->bytes ? "bytes"
+			       : "workload");
 	return -1;
 }
 

@@ -13,11 +13,11 @@
 
 #include "clock.h"
 
-#define FILES 20
+#define FILES	  20
 #define PERIOD_US 100000
-#define STEP_US 20000 /* how late it sees that it is to stop */
-#define ROOM 65536
-#define BYTES (sizeof(struct probe) + ROOM * sizeof(uint32_t))
+#define STEP_US	  20000 /* how late it sees that it is to stop */
+#define ROOM	  65536
+#define BYTES	  (sizeof(struct probe) + ROOM * sizeof(uint32_t))
 
 int probe_prepare(const char *dir, char *why, size_t n)
 {

@@ -1,5 +1,6 @@
-/* Whether the machine stays usable: a process of its own that ten times a second
- * lists a directory on the drive and stats what is in it, as `ls -l` does. */
+/* Whether the machine stays usable: a process of its own that ten times a
+ * second lists a directory on the drive and stats what is in it, as `ls -l`
+ * does. */
 #ifndef PROBE_H
 #define PROBE_H
 

@@ -16,7 +16,8 @@ static void exec_program(struct work *w)
 		execl("/bin/sh", "sh", path, (char *)NULL);
 	work_fail(w, "exec %s: %m%s", w->spec->program,
 		  errno == ENOENT ? " (or its interpreter, or its libraries: "
-				    "link it statically)" : "");
+				    "link it statically)"
+				  : "");
 	_exit(126);
 }
 

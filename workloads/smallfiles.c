@@ -79,14 +79,17 @@ int smallfiles_writer(int argc, char **argv)
 
 	if (argc != 7)
 		return EINVAL;
-	f = (struct file){ .name = argv[2], .writes = atoll(argv[3]),
-			   .size = atoll(argv[4]), .fsync = atoll(argv[5]) > 0 };
+	f = (struct file){ .name = argv[2],
+			   .writes = atoll(argv[3]),
+			   .size = atoll(argv[4]),
+			   .fsync = atoll(argv[5]) > 0 };
 	buf = malloc((size_t)f.size);
 	if (!buf)
 		return ENOMEM;
 	memset(buf, 'x', (size_t)f.size);
 	bad = write_file(&f, buf, &sync_us);
-	if (f.fsync && write((int)atoll(argv[6]), &sync_us, sizeof(sync_us)) < 0)
+	if (f.fsync &&
+	    write((int)atoll(argv[6]), &sync_us, sizeof(sync_us)) < 0)
 		bad = bad ? bad : errno;
 	free(buf);
 	return bad;
@@ -127,8 +130,8 @@ static int spawn_file(struct work *w, const struct file *f, const int *fds)
 	if (WEXITSTATUS(status))
 		return work_fail(w, "write %s: %s", f->name,
 				 strerror(WEXITSTATUS(status)));
-	if (f->fsync && read(fds[0], &sync_us, sizeof(sync_us)) !=
-				sizeof(sync_us))
+	if (f->fsync &&
+	    read(fds[0], &sync_us, sizeof(sync_us)) != sizeof(sync_us))
 		return work_fail(w, "write %s: no word from its process",
 				 f->name);
 	work_add(&w->tally->sync_us, sync_us);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KiB 1024LL
-#define MiB (1024 * KiB)
-#define GiB (1024 * MiB)
+#define KiB   1024LL
+#define MiB   (1024 * KiB)
+#define GiB   (1024 * MiB)
 #define BLOCK (4 * KiB)
 
 static const struct spec_kind kinds[] = {
@@ -136,9 +136,8 @@ static int take_unit(long long *v, struct piece in)
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if ((*in.p | 0x20) != (units[i].letter | 0x20))
 			continue;
-		return __builtin_mul_overflow(*v, 1LL << units[i].shift, v) ?
-			       -1 :
-			       0;
+		return __builtin_mul_overflow(*v, 1LL << units[i].shift, v) ? -1
+									    : 0;
 	}
 	return -1;
 }
@@ -280,8 +279,10 @@ static int parse_program(struct spec *s, const char *path, char *why, size_t n)
 			    sizeof(s->program) - 1);
 	for (const char *p = path; *p; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			return fail(why, n, "exec: %.40s: a control character "
-					    "in the path", path);
+			return fail(why, n,
+				    "exec: %.40s: a control character "
+				    "in the path",
+				    path);
 	memcpy(s->program, path, len + 1);
 	return 0;
 }
@@ -291,8 +292,9 @@ static int check_whole(const struct spec *s, char *why, size_t n)
 {
 	if (!strcmp(s->kind->name, "seqwrite") && spec_get(s, "flags") == 2 &&
 	    spec_get(s, "bs") % 512)
-		return fail(why, n, "seqwrite: flags=direct needs a bs that is "
-				    "a multiple of 512");
+		return fail(why, n,
+			    "seqwrite: flags=direct needs a bs that is "
+			    "a multiple of 512");
 	return 0;
 }
 
@@ -388,16 +390,15 @@ static long long whole(long long n, long long unit)
 long long spec_bytes(const struct spec *s)
 {
 	if (!strcmp(s->kind->name, "smallfiles"))
-		return times(spec_get(s, "files"),
-			     whole(times(spec_get(s, "writes"),
-					 spec_get(s, "size")),
-				   BLOCK));
+		return times(
+			spec_get(s, "files"),
+			whole(times(spec_get(s, "writes"), spec_get(s, "size")),
+			      BLOCK));
 	if (!strcmp(s->kind->name, "openmany"))
-		return times(times(spec_get(s, "files"),
-				   spec_get(s, "instances")),
-			     whole(times(spec_get(s, "rounds"),
-					 spec_get(s, "size")),
-				   BLOCK));
+		return times(
+			times(spec_get(s, "files"), spec_get(s, "instances")),
+			whole(times(spec_get(s, "rounds"), spec_get(s, "size")),
+			      BLOCK));
 	if (!strcmp(s->kind->name, "seqwrite")) {
 		long long bs = spec_get(s, "bs"), count = spec_get(s, "count");
 		long long total = spec_get(s, "total");
@@ -415,6 +416,7 @@ long long spec_files(const struct spec *s)
 		return spec_get(s, "files") + 1;
 	if (!strcmp(s->kind->name, "openmany"))
 		return times(spec_get(s, "files") + 1,
-			     spec_get(s, "instances")) + 1;
+			     spec_get(s, "instances")) +
+		       1;
 	return strcmp(s->kind->name, "seqwrite") ? 0 : 2;
 }

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #define SPEC_MAX_KEYS 10
-#define SPEC_TEXT 512
+#define SPEC_TEXT     512
 
 struct spec_key {
 	const char *name, *help;
@@ -15,9 +15,9 @@ struct spec_key {
 	const char *words;     /* "none|sync|direct": a value is one of these,
 				* and is kept as its index; NULL: a number, with
 				* k, M, G */
-	bool ram;              /* may be a multiple of memory: "2xRAM", kept as
+	bool ram;	       /* may be a multiple of memory: "2xRAM", kept as
 				* its negative until spec_resolve */
-	bool size;             /* bytes: spec_format prints k, M, G */
+	bool size;	       /* bytes: spec_format prints k, M, G */
 };
 
 struct spec_kind {

@@ -55,8 +55,8 @@ int work_write(struct work *w, int fd, const void *buf, size_t n,
 			continue;
 		if (r <= 0)
 			return work_fail(w, "write %s: %s", name,
-					 r ? strerror(errno) :
-					     "nothing is written any more");
+					 r ? strerror(errno)
+					   : "nothing is written any more");
 		p += r;
 		left -= (size_t)r;
 	}
@@ -95,7 +95,8 @@ void *work_buffer(struct work *w, size_t n)
 		x ^= x << 13;
 		x ^= x >> 17;
 		x ^= x << 5;
-		memcpy((char *)p + i, &x, n - i < sizeof(x) ? n - i : sizeof(x));
+		memcpy((char *)p + i, &x,
+		       n - i < sizeof(x) ? n - i : sizeof(x));
 	}
 	return p;
 }

@@ -1,5 +1,6 @@
 /* Runs one workload and measures it. A workload is a row in spec.c's table, a
- * function here, and a row in workload.c's; docs/adding-a-workload.md shows how. */
+ * function here, and a row in workload.c's; docs/adding-a-workload.md shows
+ * how. */
 #ifndef WORKLOAD_H
 #define WORKLOAD_H
 
@@ -19,8 +20,8 @@ struct tally {
  * directory as current one. */
 struct work {
 	const struct spec *spec; /* resolved */
-	const char *self;        /* our own binary: /init */
-	const char *program;     /* exec: the program's path */
+	const char *self;	 /* our own binary: /init */
+	const char *program;	 /* exec: the program's path */
 	const char *dir;
 	struct tally *tally;
 };

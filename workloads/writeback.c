@@ -7,9 +7,9 @@
 
 #include "clock.h"
 
-#define QUIET_KB 64
-#define POLL_US 20000
-#define STUCK_US 2000000
+#define QUIET_KB   64
+#define POLL_US	   20000
+#define STUCK_US   2000000
 #define LONGEST_US 60000000
 
 void writeback_start_cold(void)

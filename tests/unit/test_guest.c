@@ -10,9 +10,9 @@
 
 #include "test.h"
 
-#define GOOD                                                        \
-	"protocol 1\nfs ext2\noptions noatime,data=journal\n"       \
-	"bytes 1073741824\nid 1128 00ff2a\nwait 7\n"                \
+#define GOOD                                                                   \
+	"protocol 1\nfs ext2\noptions noatime,data=journal\n"                  \
+	"bytes 1073741824\nid 1128 00ff2a\nwait 7\n"                           \
 	"workload smallfiles:files=5\nworkload seqwrite\nprobe 1\n"
 
 static char why[300];

@@ -49,7 +49,9 @@ static void drop_dir(void)
 static int run_program(struct result *r, const char *text, const char *program)
 {
 	struct spec s;
-	struct work w = { .spec = &s, .self = "/proc/self/exe", .dir = dir,
+	struct work w = { .spec = &s,
+			  .self = "/proc/self/exe",
+			  .dir = dir,
 			  .program = program };
 
 	memset(r, 0, sizeof(*r));
@@ -114,8 +116,9 @@ TEST(smallfiles__by_a_process_each)
 TEST(smallfiles__by_one_process)
 {
 	check_smallfiles("smallfiles:files=50,spawn=0", 50, 16);
-	check_smallfiles("smallfiles:files=3,writes=1,size=5000,spawn=0,fsync=1",
-			 3, 5000);
+	check_smallfiles(
+		"smallfiles:files=3,writes=1,size=5000,spawn=0,fsync=1", 3,
+		5000);
 }
 
 TEST(smallfiles__a_full_drive_names_the_file)
@@ -228,8 +231,9 @@ TEST(openmany__instances_have_their_own)
 	struct result r;
 
 	make_dir();
-	EXPECT_INT(run_text(&r, "openmany:files=4,rounds=2,size=10,instances=5"),
-		   0);
+	EXPECT_INT(
+		run_text(&r, "openmany:files=4,rounds=2,size=10,instances=5"),
+		0);
 	EXPECT_INT(size_of("i1/f000003"), 20);
 	EXPECT_INT(size_of("i5/f000003"), 20);
 	EXPECT_INT(size_of("i6"), -1);
@@ -283,9 +287,9 @@ TEST(program__its_failure_is_told)
 	EXPECT_INT(run_program(&r, "exec:./x", script("#!/bin/sh\nexit 3\n")),
 		   -1);
 	EXPECT_STR(why, "./x: it exited with 3");
-	EXPECT_INT(run_program(&r, "exec:./x",
-			       script("#!/bin/sh\nkill -9 $$\n")),
-		   -1);
+	EXPECT_INT(
+		run_program(&r, "exec:./x", script("#!/bin/sh\nkill -9 $$\n")),
+		-1);
 	EXPECT_STR(why, "./x: it died of signal 9");
 	EXPECT_INT(run_program(&r, "exec:./x", "/nonexistent"), -1);
 	EXPECT(strstr(why, "exec ./x: No such file") == why);
