@@ -197,6 +197,7 @@ static void write_job(struct str *job, const struct lab *l)
 	if (l->fs->options && *l->fs->options)
 		str_fmt(job, "options %s\n", l->fs->options);
 	str_fmt(job, "bytes %lld\n", l->q->drive_bytes);
+	str_fmt(job, "ram %lld\n", (long long)l->q->mem_mb << 20);
 	str_fmt(job, "id %lld %s\n", l->fs->id_offset, l->fs->id_hex);
 	str_puts(job, "wait 60\nprobe 1\n");
 	for (size_t i = 0; i < l->q->workloads.n; i++)

@@ -24,7 +24,6 @@ struct guest {
 	struct frame *frame;
 	struct job job;
 	struct drive drive;
-	long long mem_bytes;
 	const char *base;
 	char probe_dir[64];
 	char why[800];
@@ -45,17 +44,6 @@ static void say_clock(struct frame *f)
 		   (long long)res.tv_sec * 1000000000 + res.tv_nsec);
 }
 
-/* What the machine has, not what this kernel left of it: kernels must be given
- * the same work. The kernel's own share is below a quarter. */
-static long long machine_memory(long long left)
-{
-	long long unit = 1 << 20;
-
-	while (unit * 4 <= left)
-		unit *= 2;
-	return (left + unit - 1) / unit * unit;
-}
-
 static void say_machine(struct guest *g)
 {
 	struct utsname u = { 0 };
@@ -65,8 +53,8 @@ static void say_machine(struct guest *g)
 	sysinfo(&s);
 	frame_line(g->frame, "guest.release %s", u.release);
 	say_clock(g->frame);
-	g->mem_bytes = (long long)s.totalram * (s.mem_unit ? s.mem_unit : 1);
-	frame_line(g->frame, "guest.mem_bytes %lld", g->mem_bytes);
+	frame_line(g->frame, "guest.mem_bytes %lld",
+		   (long long)s.totalram * (s.mem_unit ? s.mem_unit : 1));
 }
 
 /* A wrong time is worse than none. The kernel may fall back at any moment. */
@@ -138,7 +126,7 @@ static int one_workload(struct guest *g, int i)
 	struct result r;
 
 	spec_format(text, &spec);
-	spec_resolve(&spec, machine_memory(g->mem_bytes));
+	spec_resolve(&spec, g->job.ram);
 	snprintf(dir, sizeof(dir), "%s/w%d", g->base, i + 1);
 	if (mkdir(dir, 0755)) {
 		snprintf(g->why, sizeof(g->why), "mkdir %s: %m", dir);

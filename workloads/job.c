@@ -83,6 +83,8 @@ static int take(struct job *j, const char *key, const char *value, char *why,
 		bad = *value && copy(j->options, sizeof(j->options), value);
 	else if (!strcmp(key, "bytes"))
 		bad = whole_number(&j->bytes, value, LLONG_MAX);
+	else if (!strcmp(key, "ram"))
+		bad = whole_number(&j->ram, value, LLONG_MAX / 64);
 	else if (!strcmp(key, "id"))
 		bad = parse_id(j, value);
 	else if (!strcmp(key, "wait"))

@@ -11,7 +11,7 @@
 
 struct job {
 	char fs[32], options[256];
-	long long bytes;
+	long long bytes, ram;
 	long long id_offset;
 	unsigned char id[64];
 	size_t id_n;

@@ -5,6 +5,8 @@
  *   fs ext2                 mount type
  *   options noatime         mount options, may be absent
  *   bytes 1073741824        the drive's exact size
+ *   ram 134217728           the machine's memory: what "2xRAM" is a multiple of, so
+ *                           that every kernel is given the same work
  *   id 1128 00112233...     offset and hex of bytes that only our drive has
  *   wait 20                 seconds to wait for the drive to appear
  *   workload TEXT           as spec_format prints it; may be repeated

@@ -12,7 +12,7 @@
 
 #define GOOD                                                                   \
 	"protocol 1\nfs ext2\noptions noatime,data=journal\n"                  \
-	"bytes 1073741824\nid 1128 00ff2a\nwait 7\n"                           \
+	"bytes 1073741824\nram 134217728\nid 1128 00ff2a\nwait 7\n"                           \
 	"workload smallfiles:files=5\nworkload seqwrite\nprobe 1\n"
 
 static char why[300];
