@@ -14,7 +14,7 @@
 #include "trouble.h"
 
 /* Seconds in which the machine should have stopped by itself. */
-#define STOP_AFTER_END   5
+#define STOP_AFTER_END   3
 #define STOP_AFTER_PANIC 2
 
 #define RESULTS_FD 3
@@ -276,20 +276,22 @@ static void judge(struct watch *w)
 		b->outcome = BOOT_OK;
 		return;
 	}
+	b->outcome = !w->first_word ? BOOT_NO_INIT
+		     : w->deadline  ? BOOT_HUNG
+				    : BOOT_DIED;
+	if (w->panic) {
+		b->reason = trouble_tell(&w->trouble);
+		return;
+	}
 	if (w->deadline)
 		what = xfmt("%s after %.0f s", w->deadline,
 			    w->first_word ? w->r->run_timeout
 					  : w->r->boot_timeout);
-	else
-		what = xstrdup(w->panic ? "the kernel panicked"
-			       : w->first_word ? "the machine went down before "
-						 "the end of the results"
-					       : "the machine went down before "
-						 "/init spoke");
-	b->outcome = !w->first_word ? BOOT_NO_INIT
-		     : w->deadline  ? BOOT_HUNG
-				    : BOOT_DIED;
-	b->reason = tell(w, what);
+	b->reason = tell(w, what ? what :
+			 w->first_word ? "the machine went down before the end "
+					 "of the results" :
+					 "the machine went down before /init "
+					 "spoke");
 }
 
 /* An end that says nothing about the kernel. After the end frame there is none:

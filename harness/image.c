@@ -177,6 +177,11 @@ int image_onto_device(int fd, const char *image, struct progress *p,
 
 	if (open_image(&from, &size, image, e))
 		return -1;
+	if (lseek(fd, 0, SEEK_END) < size)
+		return err_set(e,
+			       "the device is too small: the file system takes "
+			       "%lld MiB",
+			       (long long)size >> 20);
 	while (next_extent(&x, from, at, size) == 0) {
 		off_t end = x.end - at > STEP ? at + STEP : x.end;
 

@@ -129,7 +129,7 @@ static int get32(uint32_t *out, int fd, long long at)
  * its random magic +28 (a copy is in the journal's header block, +28), last
  * check +120. The root directory's stat data is the first item of the leaf:
  * item heads follow a 24-byte block head, +20 is the item's place, and three
- * times are at +28 in it. */
+ * times are at +24 in it. */
 static int settle_reiserfs(int fd)
 {
 	enum { BLOCK = 4096, SUPER = 65536, MAGIC = 0x1057b1c5 };
@@ -150,7 +150,7 @@ static int settle_reiserfs(int fd)
 	    put32(fd, SUPER + 120, (uint32_t)atoll(MADE_AT)))
 		return -1;
 	for (int i = 0; i < 3; i++)
-		if (put32(fd, leaf + place + 28 + 4 * i,
+		if (put32(fd, leaf + place + 24 + 4 * i,
 			  (uint32_t)atoll(MADE_AT)))
 			return -1;
 	return 0;
