@@ -242,8 +242,8 @@ static void status_text(struct ctx *c, struct bisect *b, const struct answer *a)
 	const struct question *q = &b->s->q;
 	const struct verdict_rule *r = a->rule;
 
-	fprintf(c->out, "on %s, %s, %d MiB of memory; kept in %s\n", q->device,
-		q->fs, q->mem_mb, b->s->dir);
+	fprintf(c->out, "on %s, %s, %d MiB of memory, %s; kept in %s\n",
+		q->device, q->fs, q->mem_mb, q->accel, b->s->dir);
 	if (r)
 		fprintf(c->out, "%s decides: %s %.3g s, %s %.3g s, threshold "
 				"%.3g s\n",

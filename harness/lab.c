@@ -152,6 +152,11 @@ int lab_settle(struct question *q, const char *share, struct err *e)
 				  "least %lld MiB (--size)",
 			       q->drive_bytes >> 20, fs->name,
 			       fs->min_bytes >> 20);
+	/* Once and for all: times under KVM and TCG cannot be compared. */
+	if (!strcmp(q->accel, "auto")) {
+		free(q->accel);
+		q->accel = xstrdup(boot_kvm_works() ? "kvm" : "tcg");
+	}
 	return 0;
 }
 
@@ -257,12 +262,10 @@ static int make_initramfs(struct lab *l, struct err *e)
 
 static int choose_accel(struct lab *l, struct err *e)
 {
-	bool works = !strcmp(l->q->accel, "tcg") ? false : boot_kvm_works();
-
-	if (!strcmp(l->q->accel, "kvm") && !works)
+	l->kvm = !strcmp(l->q->accel, "kvm");
+	if (l->kvm && !boot_kvm_works())
 		return err_set(e, "no guest runs under KVM here: use --accel "
 				  "tcg, or auto");
-	l->kvm = works;
 	return 0;
 }
 

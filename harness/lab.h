@@ -38,9 +38,8 @@ int lab_kernel(struct kernel *out, struct lab *l, const char *hex,
 int lab_trial(struct trial *out, struct lab *l, const struct kernel *k,
 	      const char *hex, int number, const char *name, struct err *e);
 
-/* Fills in what the question leaves open (0 or NULL): drive_bytes. -1: unknown
- * names, values out of range, a drive too small for the workloads. Pure but for
- * looking at share. */
+/* Fills in what the question leaves open: drive_bytes 0, accel "auto". -1: unknown
+ * names, values out of range, a drive too small for the workloads. */
 int lab_settle(struct question *q, const char *share, struct err *e);
 
 /* The cache directory: $IOBISECT_CACHE, $XDG_CACHE_HOME/iobisect or

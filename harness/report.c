@@ -58,10 +58,19 @@ static void one_row(struct str *out, const struct row *r, int w)
 	str_putc(out, '\n');
 }
 
+static bool any_verdict(const struct row *rows, int n)
+{
+	while (n--)
+		if (rows[n].verdict)
+			return true;
+	return false;
+}
+
 void report_table(struct str *out, const struct row *rows, int n)
 {
 	int w = width(rows, n);
 	const char *workload = NULL;
+	const char *verdict = any_verdict(rows, n) ? " | verdict" : "";
 
 	for (int i = 0; i < n; i++) {
 		const char *now = rows[i].workload ? rows[i].workload : "";
@@ -69,10 +78,10 @@ void report_table(struct str *out, const struct row *rows, int n)
 		if (!workload || strcmp(workload, now) != 0) {
 			str_fmt(out,
 				"%s%s\n%-*s | %14s | %14s | %14s | %5s | %4s | "
-				"%6s | worst ls | boots\n",
+				"%6s | worst ls | boots%s\n",
 				workload ? "\n" : "", now, w, "kernel",
 				"user s", "system s", "elapsed s", "CPU %",
-				"sync", "MB/s");
+				"sync", "MB/s", verdict);
 			workload = now;
 		}
 		one_row(out, &rows[i], w);
