@@ -76,15 +76,15 @@ void trouble_release(struct trouble *t)
 /* "<4>", "[    1.234567] ", "[  T1] " */
 static const char *skip_prefix(const char *s)
 {
+	s += strspn(s, " ");
 	if (s[0] == '<' && isdigit((unsigned char)s[1]) && s[2] == '>')
-		s += 3;
+		s += 3 + strspn(s + 3, " ");
 	while (*s == '[') {
 		const char *end = s + 1 + strspn(s + 1, " .0123456789TC");
 
 		if (*end != ']' || end == s + 1)
 			break;
-		s = end + 1;
-		s += strspn(s, " ");
+		s = end + 1 + strspn(end + 1, " ");
 	}
 	return s;
 }
