@@ -342,7 +342,7 @@ static int run(struct watch *w, const struct strv *argv, const int *fds,
 	w->start = now_s();
 	if (proc_run(&end, &spec, e))
 		return -1;
-	w->out->qemu_s = end.wall;
+	w->out->qemu_s = now_s() - w->start;
 	if (end.timed_out && !w->deadline)
 		w->deadline = "no end";
 	if (check_end(w, &end, e))
