@@ -46,16 +46,24 @@ char *xstrndup(const char *s, size_t n)
 	return oom_check(strndup(s, n));
 }
 
+static char *xvfmt(const char *fmt, va_list ap)
+{
+	char *s;
+
+	if (vasprintf(&s, fmt, ap) < 0)
+		s = NULL;
+	return oom_check(s);
+}
+
 char *xfmt(const char *fmt, ...)
 {
 	char *s;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&s, fmt, ap) < 0)
-		s = NULL;
+	s = xvfmt(fmt, ap);
 	va_end(ap);
-	return oom_check(s);
+	return s;
 }
 
 void cleanup_free(void *pp)
@@ -120,10 +128,9 @@ void str_fmt(struct str *s, const char *fmt, ...)
 	AUTOFREE char *t = NULL;
 
 	va_start(ap, fmt);
-	if (vasprintf(&t, fmt, ap) < 0)
-		t = NULL;
+	t = xvfmt(fmt, ap);
 	va_end(ap);
-	str_puts(s, oom_check(t));
+	str_puts(s, t);
 }
 
 char *str_take(struct str *s)
@@ -159,14 +166,11 @@ void strv_add(struct strv *l, const char *s)
 
 void strv_addf(struct strv *l, const char *fmt, ...)
 {
-	char *s;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&s, fmt, ap) < 0)
-		s = NULL;
+	strv_own(l, xvfmt(fmt, ap));
 	va_end(ap);
-	strv_own(l, oom_check(s));
 }
 
 void strv_split(struct strv *l, const char *text, char sep)
