@@ -14,7 +14,7 @@
 #include "trouble.h"
 
 /* Seconds in which the machine should have stopped by itself. */
-#define STOP_AFTER_END   3
+#define STOP_AFTER_END	 3
 #define STOP_AFTER_PANIC 2
 
 #define RESULTS_FD 3
@@ -31,11 +31,11 @@ struct watch {
 	struct boot *out;
 	struct progress *p;
 	double start, first_word, end, panic;
-	struct trouble trouble;  /* what the console says went wrong */
-	struct str last;         /* the console's last line that has text */
-	struct str qemu;         /* QEMU's own last message */
-	bool killed;             /* QEMU says that a signal ended it */
-	const char *deadline;    /* which one has passed */
+	struct trouble trouble; /* what the console says went wrong */
+	struct str last;	/* the console's last line that has text */
+	struct str qemu;	/* QEMU's own last message */
+	bool killed;		/* QEMU says that a signal ended it */
+	const char *deadline;	/* which one has passed */
 };
 
 static void watch_release(struct watch *w)
@@ -169,13 +169,14 @@ static void add_drive(struct strv *argv, const struct boot_request *r, int fd)
 	strv_add(argv, "-add-fd");
 	strv_addf(argv, "fd=%d,set=1", fd);
 	strv_add(argv, "-blockdev");
-	strv_add(argv, r->drive_is_device ?
-			       "driver=host_device,node-name=content,filename="
-			       "/dev/fdset/1,aio=native,cache.direct=on,"
-			       "discard=ignore" :
-			       "driver=file,node-name=content,filename="
-			       "/dev/fdset/1,aio=threads,cache.no-flush=on,"
-			       "locking=off,discard=ignore");
+	strv_add(argv,
+		 r->drive_is_device
+			 ? "driver=host_device,node-name=content,filename="
+			   "/dev/fdset/1,aio=native,cache.direct=on,"
+			   "discard=ignore"
+			 : "driver=file,node-name=content,filename="
+			   "/dev/fdset/1,aio=threads,cache.no-flush=on,"
+			   "locking=off,discard=ignore");
 	strv_add(argv, "-blockdev");
 	strv_addf(argv, "driver=raw,node-name=drive,file=content,size=%lld",
 		  r->drive_bytes);
@@ -287,11 +288,12 @@ static void judge(struct watch *w)
 		what = xfmt("%s after %.0f s", w->deadline,
 			    w->first_word ? w->r->run_timeout
 					  : w->r->boot_timeout);
-	b->reason = tell(w, what ? what :
-			 w->first_word ? "the machine went down before the end "
-					 "of the results" :
-					 "the machine went down before /init "
-					 "spoke");
+	b->reason = tell(w, what ? what
+			    : w->first_word
+				    ? "the machine went down before the end "
+				      "of the results"
+				    : "the machine went down before /init "
+				      "spoke");
 }
 
 /* An end that says nothing about the kernel. After the end frame there is none:
@@ -310,9 +312,9 @@ static int check_end(const struct watch *w, const struct proc_result *end,
 			       w->qemu.len ? ": " : "", str_c(&w->qemu));
 	if (w->killed || end->code)
 		return err_set(e, "%s",
-			       w->qemu.len ? str_c(&w->qemu) :
-			       w->last.len ? str_c(&w->last) :
-					     "QEMU ended without a message");
+			       w->qemu.len   ? str_c(&w->qemu)
+			       : w->last.len ? str_c(&w->last)
+					     : "QEMU ended without a message");
 	return 0;
 }
 

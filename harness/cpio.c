@@ -15,7 +15,8 @@ static void entry(struct str *out, size_t start, unsigned ino,
 {
 	unsigned links = S_ISDIR(f->mode) ? 2 : 1;
 
-	str_fmt(out, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X",
+	str_fmt(out,
+		"070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X",
 		ino, f->mode, 0, 0, links, 0, (unsigned)f->n, 0, 0, f->major,
 		f->minor, (unsigned)strlen(f->name) + 1, 0);
 	str_add(out, f->name, strlen(f->name) + 1);

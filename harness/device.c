@@ -45,9 +45,10 @@ int device_load(struct device *out, const char *dir, const char *name,
 	CLEANUP(device_release) struct device d = { 0 };
 	const char *slash = strchr(name, '/');
 	bool chosen = slash && slash > name && slash[-1] == ':';
-	AUTOFREE char *kind = slash == name ? xstrdup(REAL_DEFAULT)
-			      : chosen ? xstrndup(name, (size_t)(slash - name) - 1)
-				       : xstrdup(name);
+	AUTOFREE char *kind =
+		slash == name ? xstrdup(REAL_DEFAULT)
+		: chosen      ? xstrndup(name, (size_t)(slash - name) - 1)
+			      : xstrdup(name);
 	AUTOFREE char *path = xfmt("%s/%s.device", dir, kind);
 	const struct keyfile_key keys[] = {
 		{ "summary", .text = &d.summary, .required = true },

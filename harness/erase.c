@@ -186,15 +186,14 @@ static int for_relatives(const struct check *c,
 		return err_set(e, "%s: open directory %s: %m", c->path,
 			       c->self.sys);
 	while (!bad && (entry = readdir(d))) {
-		struct block part = {
-			.sys = xfmt("%s/%s", c->self.sys, entry->d_name)
-		};
+		struct block part = { .sys = xfmt("%s/%s", c->self.sys,
+						  entry->d_name) };
 
 		if (entry->d_name[0] != '.' && has_entry(part.sys, "partition"))
-			bad = read_dev(&part) ?
-				      err_set(e, "%s: no number in %s", c->path,
-					      part.sys) :
-				      fn(c, &part, e);
+			bad = read_dev(&part)
+				      ? err_set(e, "%s: no number in %s",
+						c->path, part.sys)
+				      : fn(c, &part, e);
 		free(part.sys);
 	}
 	closedir(d);
@@ -237,8 +236,7 @@ static bool is_same(const struct check *c, const struct block *b,
 {
 	unsigned major_no, minor_no;
 
-	return path[0] == '/' &&
-	       c->w.number(&major_no, &minor_no, path) == 0 &&
+	return path[0] == '/' && c->w.number(&major_no, &minor_no, path) == 0 &&
 	       major_no == b->major && minor_no == b->minor;
 }
 
@@ -356,8 +354,8 @@ static void serials(struct strv *out, const struct check *c)
 	for (size_t k = 0; k < ARRAY_SIZE(keys); k++)
 		for (size_t i = 0; i < udev.n; i++)
 			if (str_starts(udev.v[i], keys[k]))
-				take_name(out, xstrdup(udev.v[i] +
-						       strlen(keys[k])));
+				take_name(out,
+					  xstrdup(udev.v[i] + strlen(keys[k])));
 	take_name(out, read_page(c->disk.sys, "device/vpd_pg80"));
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		take_name(out, read_text(c->disk.sys, files[i]));
@@ -375,8 +373,8 @@ static int check_serial(const struct check *c, const char *serial,
 			       "%s would be erased: confirm with --erase and "
 			       "its %s",
 			       c->path,
-			       own.n ? "serial" :
-				       "size in bytes, as it has no serial");
+			       own.n ? "serial"
+				     : "size in bytes, as it has no serial");
 	if (own.n ? strv_has(&own, serial) : !strcmp(serial, size))
 		return 0;
 	if (own.n)
@@ -406,8 +404,8 @@ int device_check(const char *path, const char *serial,
 	return look_up(&c, path, w, e) || check_all(&c, serial, e) ? -1 : 0;
 }
 
-int device_open(int *fd, long long *bytes, const char *path,
-		const char *serial, struct err *e)
+int device_open(int *fd, long long *bytes, const char *path, const char *serial,
+		struct err *e)
 {
 	CLEANUP(check_release) struct check c = { 0 };
 	AUTOFD int f = -1;
@@ -434,7 +432,8 @@ int device_open(int *fd, long long *bytes, const char *path,
 	if (ioctl(f, BLKGETSIZE64, &size))
 		return err_set(e, "size of %s: %m", path);
 	if ((long long)size != c.bytes)
-		return err_set(e, "%s: the kernel says %llu and sysfs %lld bytes",
+		return err_set(e,
+			       "%s: the kernel says %llu and sysfs %lld bytes",
 			       path, (unsigned long long)size, c.bytes);
 	*bytes = c.bytes;
 	*fd = f;

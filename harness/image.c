@@ -61,14 +61,15 @@ static int write_whole(int fd, const char *p, size_t n, off_t at)
 }
 
 /* from < 0: zeroes. */
-static int copy_range(int to, int from, off_t start, off_t end, const char *what,
-		      struct err *e)
+static int copy_range(int to, int from, off_t start, off_t end,
+		      const char *what, struct err *e)
 {
 	AUTOFREE char *buf = xcalloc(1, CHUNK);
 
 	while (start < end) {
 		size_t n = end - start < CHUNK ? (size_t)(end - start) : CHUNK;
-		ssize_t got = from < 0 ? (ssize_t)n : pread(from, buf, n, start);
+		ssize_t got =
+			from < 0 ? (ssize_t)n : pread(from, buf, n, start);
 
 		if (got <= 0)
 			return err_set(e, "read the image: %s",
@@ -120,11 +121,12 @@ static int open_on_disk(const char *dir, off_t size, struct err *e)
 	    (unsigned long long)v.f_bavail * v.f_frsize <
 		    (unsigned long long)size) {
 		close(fd);
-		return err_set(e,
-			       "no room for the drive, neither in memory nor in "
-			       "%s: it takes %lld MiB; free some, or choose a "
-			       "smaller drive",
-			       dir, (long long)size >> 20);
+		return err_set(
+			e,
+			"no room for the drive, neither in memory nor in "
+			"%s: it takes %lld MiB; free some, or choose a "
+			"smaller drive",
+			dir, (long long)size >> 20);
 	}
 	return fd;
 }
@@ -147,8 +149,8 @@ int image_drive(int *fd, const char *image, const char *dir, struct err *e)
 		return err_set(e, "create a drive of %lld MiB: %m",
 			       (long long)size >> 20);
 	for (; next_extent(&x, from, at, size) == 0; at = x.end)
-		if (x.data && copy_range(to, from, x.start, x.end, "the drive",
-					 e))
+		if (x.data &&
+		    copy_range(to, from, x.start, x.end, "the drive", e))
 			return -1;
 	*fd = to;
 	to = -1;

@@ -32,8 +32,8 @@ static int take_line(char *line, const char *where,
 	char *value = line + len + strspn(line + len, BLANKS);
 
 	line[len] = '\0';
-	for (size_t end = strlen(value);
-	     end && strchr(BLANKS, value[end - 1]); end--)
+	for (size_t end = strlen(value); end && strchr(BLANKS, value[end - 1]);
+	     end--)
 		value[end - 1] = '\0';
 	for (int i = 0; i < n; i++) {
 		if (strcmp(keys[i].name, line))
@@ -68,8 +68,7 @@ int keyfile_read(const char *path, const struct keyfile_key *keys, int n,
 		char *line = lines.v[i] + strspn(lines.v[i], BLANKS);
 		AUTOFREE char *where = xfmt("%s:%zu", path, i + 1);
 
-		if (*line && *line != '#' &&
-		    take_line(line, where, keys, n, e))
+		if (*line && *line != '#' && take_line(line, where, keys, n, e))
 			return -1;
 	}
 	for (int i = 0; i < n; i++) {
@@ -77,7 +76,8 @@ int keyfile_read(const char *path, const struct keyfile_key *keys, int n,
 					   : *keys[i].text != NULL;
 
 		if (keys[i].required && !there)
-			return err_set(e, "%s:%zu: the file ends without \"%s\"",
+			return err_set(e,
+				       "%s:%zu: the file ends without \"%s\"",
 				       path, lines.n, keys[i].name);
 	}
 	return 0;

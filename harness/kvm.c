@@ -28,8 +28,8 @@ enum {
 };
 
 /* mov $2000000, %ecx; 1: dec %ecx; jnz 1b; hlt */
-static const unsigned char program[] = { 0xb9, 0x80, 0x84, 0x1e, 0x00, 0xff,
-					 0xc9, 0x75, 0xfc, 0xf4 };
+static const unsigned char program[] = { 0xb9, 0x80, 0x84, 0x1e, 0x00,
+					 0xff, 0xc9, 0x75, 0xfc, 0xf4 };
 
 struct cpuid {
 	struct kvm_cpuid2 head;
@@ -41,9 +41,9 @@ static unsigned char *make_memory(int vm)
 {
 	unsigned char *m = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
 				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct kvm_userspace_memory_region r = {
-		.memory_size = MEMORY, .userspace_addr = (uintptr_t)m
-	};
+	struct kvm_userspace_memory_region r = { .memory_size = MEMORY,
+						 .userspace_addr =
+							 (uintptr_t)m };
 	const uint64_t next[] = { PDPT | 3, DIRECTORY | 3, 0x83 };
 
 	if (m == MAP_FAILED)
@@ -58,11 +58,19 @@ static unsigned char *make_memory(int vm)
 static int set_registers(int kvm, int vcpu)
 {
 	static struct cpuid id = { .head.nent = ARRAY_SIZE(id.entries) };
-	struct kvm_segment code = { .limit = 0xffffffff, .selector = 8,
-				    .type = 11, .present = 1, .s = 1, .l = 1,
+	struct kvm_segment code = { .limit = 0xffffffff,
+				    .selector = 8,
+				    .type = 11,
+				    .present = 1,
+				    .s = 1,
+				    .l = 1,
 				    .g = 1 };
-	struct kvm_segment data = { .limit = 0xffffffff, .selector = 16,
-				    .type = 3, .present = 1, .s = 1, .db = 1,
+	struct kvm_segment data = { .limit = 0xffffffff,
+				    .selector = 16,
+				    .type = 3,
+				    .present = 1,
+				    .s = 1,
+				    .db = 1,
 				    .g = 1 };
 	struct kvm_regs regs = { .rip = CODE, .rsp = MEMORY, .rflags = 2 };
 	struct kvm_sregs s;
@@ -73,9 +81,9 @@ static int set_registers(int kvm, int vcpu)
 	s.cs = code;
 	s.ds = s.es = s.fs = s.gs = s.ss = data;
 	s.cr3 = PML4;
-	s.cr4 |= 1 << 5;                /* PAE */
+	s.cr4 |= 1 << 5;		/* PAE */
 	s.cr0 |= 1u << 31 | 1 << 4 | 1; /* PG, ET, PE */
-	s.efer |= 1 << 8 | 1 << 10;     /* LME, LMA */
+	s.efer |= 1 << 8 | 1 << 10;	/* LME, LMA */
 	return ioctl(vcpu, KVM_SET_SREGS, &s) ||
 	       ioctl(vcpu, KVM_SET_REGS, &regs);
 }
@@ -84,8 +92,8 @@ static bool runs_guest(int kvm)
 {
 	int size = ioctl(kvm, KVM_GET_VCPU_MMAP_SIZE, 0);
 	int vm = ioctl(kvm, KVM_CREATE_VM, 0);
-	int vcpu = vm < 0 || !make_memory(vm) ? -1
-					      : ioctl(vm, KVM_CREATE_VCPU, 0);
+	int vcpu =
+		vm < 0 || !make_memory(vm) ? -1 : ioctl(vm, KVM_CREATE_VCPU, 0);
 	struct kvm_run *run;
 
 	if (size <= 0 || vcpu < 0 || set_registers(kvm, vcpu))

@@ -15,11 +15,11 @@ enum state { BEFORE, OUTSIDE, INSIDE };
 struct parser {
 	struct trial t;
 	enum state state;
-	char *workload;  /* of the sample being read */
-	unsigned seen;   /* head: keys seen; in a workload: its numbers */
+	char *workload; /* of the sample being read */
+	unsigned seen;	/* head: keys seen; in a workload: its numbers */
 	unsigned head;
 	long long number[16];
-	char *error;     /* the guest's own */
+	char *error; /* the guest's own */
 	long line;
 };
 
@@ -152,8 +152,8 @@ static int end_workload(struct parser *p, const char *value, const char *line,
 		if (!(p->seen & 1u << i))
 			return err_set(e, "the result of %s lacks %s",
 				       p->workload, sample_keys[i]);
-	p->t.samples = xrealloc(p->t.samples, (size_t)(p->t.nsamples + 1) *
-						      sizeof(*s));
+	p->t.samples = xrealloc(p->t.samples,
+				(size_t)(p->t.nsamples + 1) * sizeof(*s));
 	s = &p->t.samples[p->t.nsamples++];
 	*s = (struct sample){
 		.workload = take_ptr(p->workload),
@@ -208,8 +208,8 @@ static int take(struct parser *p, const char *key, const char *value,
 static int take_line(struct parser *p, char *line, struct err *e)
 {
 	char *value = strchr(line, ' ');
-	AUTOFREE char *key = value ? xstrndup(line, (size_t)(value - line))
-				   : xstrdup(line);
+	AUTOFREE char *key =
+		value ? xstrndup(line, (size_t)(value - line)) : xstrdup(line);
 	AUTOFREE char *version = xfmt("%d", PROTOCOL_VERSION);
 
 	p->line++;
@@ -219,8 +219,9 @@ static int take_line(struct parser *p, char *line, struct err *e)
 	if (strcmp(key, PROTOCOL_BEGIN))
 		return bad_line(p, "not the beginning of a result", line, e);
 	if (!value || strcmp(value + 1, version))
-		return bad_line(p, "another protocol than ours; the guest is "
-				   "of another iobisect",
+		return bad_line(p,
+				"another protocol than ours; the guest is "
+				"of another iobisect",
 				line, e);
 	return 0;
 }
@@ -228,12 +229,13 @@ static int take_line(struct parser *p, char *line, struct err *e)
 /* "LINES CRC\n" and nothing after it. */
 static int check_end(const char *end, long lines, uint32_t crc, struct err *e)
 {
-	AUTOFREE char *want = xfmt(PROTOCOL_END " %ld %08x\n", lines,
-				   (unsigned)crc);
+	AUTOFREE char *want =
+		xfmt(PROTOCOL_END " %ld %08x\n", lines, (unsigned)crc);
 
 	if (strcmp(end, want))
-		return err_set(e, "damaged results: the guest's last line is "
-				  "\"%.60s\" where \"%.*s\" would be right",
+		return err_set(e,
+			       "damaged results: the guest's last line is "
+			       "\"%.60s\" where \"%.*s\" would be right",
 			       end, (int)strlen(want) - 1, want);
 	return 0;
 }
@@ -270,8 +272,8 @@ int measure_parse(struct trial *out, const char *text, struct err *e)
 	end += *end == '\n';
 	str_add(&body, text, (size_t)(end - text));
 	strv_split(&lines, str_c(&body), '\n');
-	if (check_end(end, (long)lines.n - 1,
-		      crc32_of(str_c(&body), body.len), e))
+	if (check_end(end, (long)lines.n - 1, crc32_of(str_c(&body), body.len),
+		      e))
 		return -1;
 	for (size_t i = 0; i + 1 < lines.n; i++)
 		if (take_line(&p, lines.v[i], e))

@@ -18,10 +18,10 @@
 #define MIB (1LL << 20)
 
 /* Any will do that no other drive has. */
-#define UUID     "696f6269-7365-6374-8a5c-1d0e6b7f3a21"
+#define UUID	 "696f6269-7365-6374-8a5c-1d0e6b7f3a21"
 #define UUID_HEX "696f6269736563748a5c1d0e6b7f3a21"
-#define FAT_ID   "6269f06d"
-#define FAT_HEX  "6df06962"
+#define FAT_ID	 "6269f06d"
+#define FAT_HEX	 "6df06962"
 
 /* Not after the clock that qemu/pc.machine starts the guest with. */
 #define MADE_AT "1262304000"
@@ -29,23 +29,20 @@
 #define MKFS_TIMEOUT_S 600
 
 /* What 2.6.12 mounts, and its inode size. ext4's set is 2.6.30's. */
-#define EXT2_FEATURES \
+#define EXT2_FEATURES                                                          \
 	"ext_attr,resize_inode,dir_index,filetype,sparse_super,large_file"
-#define EXT4_FEATURES                                                      \
-	EXT2_FEATURES ",has_journal,extent,huge_file,flex_bg,uninit_bg," \
+#define EXT4_FEATURES                                                          \
+	EXT2_FEATURES ",has_journal,extent,huge_file,flex_bg,uninit_bg,"       \
 		      "dir_nlink,extra_isize"
-#define EXT_EXTENDED                    \
-	"hash_seed=" UUID               \
-	",lazy_itable_init=0,nodiscard"
+#define EXT_EXTENDED "hash_seed=" UUID ",lazy_itable_init=0,nodiscard"
 
 /* The one geometry for all sizes keeps kernels comparable across drives; an
  * inode for each 8 KiB leaves room for many small files. */
-#define EXT_ARGS(type, inode_size, features, ...)                            \
-	{                                                                    \
-		"-q", "-F", "-t", type, "-b", "4096", "-I", inode_size,      \
-			"-i", "8192", "-m", "0", "-U", UUID, "-O",           \
-			"none," features, "-E", EXT_EXTENDED, ##__VA_ARGS__, \
-			NULL                                                 \
+#define EXT_ARGS(type, inode_size, features, ...)                              \
+	{                                                                      \
+		"-q", "-F", "-t", type, "-b", "4096", "-I", inode_size, "-i",  \
+			"8192", "-m", "0", "-U", UUID, "-O", "none," features, \
+			"-E", EXT_EXTENDED, ##__VA_ARGS__, NULL                \
 	}
 
 static int settle_reiserfs(int fd);
@@ -173,7 +170,8 @@ static int settle_xfs(int fd)
 		if (pread(fd, &ino, 8, 56 + 8 * i) != 8)
 			return -1;
 		ino = be64toh(ino);
-		if (ino > 65536 || pread(fd, &magic, 2, (off_t)ino * INODE) != 2)
+		if (ino > 65536 ||
+		    pread(fd, &magic, 2, (off_t)ino * INODE) != 2)
 			return -1;
 		if (be16toh(magic) != MAGIC)
 			return -1;
@@ -189,8 +187,8 @@ static int settle_xfs(int fd)
 static char *find_tool(const char *tool)
 {
 	const char *path = getenv("PATH");
-	AUTOFREE char *all = xfmt("%s:/usr/sbin:/sbin",
-				  path ? path : "/usr/bin:/bin");
+	AUTOFREE char *all =
+		xfmt("%s:/usr/sbin:/sbin", path ? path : "/usr/bin:/bin");
 	CLEANUP(strv_release) struct strv dirs = STRV_INIT;
 
 	strv_split(&dirs, all, ':');
@@ -241,8 +239,8 @@ static int settle(const struct recipe *r, const char *tool, const char *image,
 
 static int make_sparse(const char *path, long long bytes, struct err *e)
 {
-	AUTOFD int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			     0644);
+	AUTOFD int fd =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
 	if (fd < 0)
 		return err_set(e, "create %s: %m", path);

@@ -7,9 +7,9 @@
 #include "str.h"
 
 struct trouble {
-	char *sign;    /* the first line that tells of a defect */
-	char *panic;   /* the panic's line */
-	char *hint;    /* the first that may explain one, if nothing else does */
+	char *sign;  /* the first line that tells of a defect */
+	char *panic; /* the panic's line */
+	char *hint;  /* the first that may explain one, if nothing else does */
 	char *context; /* the line that names the culprit after the sign */
 };
 void trouble_release(struct trouble *t);

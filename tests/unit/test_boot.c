@@ -108,7 +108,8 @@ TEST(boot__the_end_frame_is_a_good_end)
 	EXPECT_STR(str_c(&console), "hello\n");
 }
 
-/* A panic after the results, an exit code, a line in text mode: all the same. */
+/* A panic after the results, an exit code, a line in text mode: all the same.
+ */
 TEST(boot__after_the_end_frame_nothing_counts)
 {
 	CLEANUP(lab_release) struct lab l;
@@ -181,7 +182,8 @@ TEST(boot__a_panic_that_hangs_is_not_waited_for)
 	CLEANUP(boot_release) struct boot b = { 0 };
 	struct err e = { "" };
 
-	lab_make(&l, "echo 'Kernel panic - not syncing: no init'; exec sleep 60");
+	lab_make(&l,
+		 "echo 'Kernel panic - not syncing: no init'; exec sleep 60");
 	ASSERT(boot_run(&b, &l.r, NULL, &e) == 0);
 	EXPECT_INT(b.outcome, BOOT_NO_INIT);
 	EXPECT_STR(b.reason, "Kernel panic - not syncing: no init");
@@ -264,8 +266,7 @@ static char *arguments(struct lab *l)
 	struct err e = { "" };
 
 	unlink(l->console);
-	if (boot_run(&b, &l->r, NULL, &e) ||
-	    file_read(&out, l->console, &e))
+	if (boot_run(&b, &l->r, NULL, &e) || file_read(&out, l->console, &e))
 		TEST_FAIL("%s", e.msg);
 	return str_take(&out);
 }
@@ -324,8 +325,8 @@ TEST(boot__hands_over_drive_and_initramfs)
 
 static char *source_dir(const char *below)
 {
-	AUTOFREE char *dir = xstrndup(
-		__FILE__, (size_t)(strrchr(__FILE__, '/') - __FILE__));
+	AUTOFREE char *dir =
+		xstrndup(__FILE__, (size_t)(strrchr(__FILE__, '/') - __FILE__));
 
 	return xfmt("%s/../../%s", dir, below);
 }
@@ -407,8 +408,9 @@ TEST(trouble__old_and_new_ways_to_say_it)
 		  "Oops: 0002 [#1]", false },
 		{ "EXT2-fs error (device hda): x\nfine\n",
 		  "EXT2-fs error (device hda): x", false },
-		{ "\n crc error\n\n -- System halted", "crc error, then -- "
-						       "System halted",
+		{ "\n crc error\n\n -- System halted",
+		  "crc error, then -- "
+		  "System halted",
 		  true },
 	};
 

@@ -39,8 +39,8 @@ static void put_bytes(const struct lab *l, const char *name, const void *data,
 		      size_t n)
 {
 	AUTOFREE char *path = at(l, name);
-	AUTOFREE char *dir = xstrndup(path,
-				      (size_t)(strrchr(path, '/') - path));
+	AUTOFREE char *dir =
+		xstrndup(path, (size_t)(strrchr(path, '/') - path));
 	struct err e;
 
 	if (dir_make(dir, &e) || file_write(path, data, n, &e))
@@ -62,8 +62,8 @@ static void make_dir(const struct lab *l, const char *name)
 }
 
 /* A block device in sysfs, its number, and its file in dev. */
-static void add_block(const struct lab *l, const char *place, const char *number,
-		      const char *sectors)
+static void add_block(const struct lab *l, const char *place,
+		      const char *number, const char *sectors)
 {
 	AUTOFREE char *dev = xfmt("sys/%s/dev", place);
 	AUTOFREE char *size = xfmt("sys/%s/size", place);
@@ -129,16 +129,16 @@ static char *verdict_on(const struct lab *l, const char *name,
 	return xstrdup(device_check(path, serial, &l->w, &e) ? e.msg : "");
 }
 
-#define EXPECT_FINE(l, name, serial)                          \
-	do {                                                  \
-		AUTOFREE char *m_ = verdict_on(l, name, serial); \
-		EXPECT_STR(m_, "");                           \
+#define EXPECT_FINE(l, name, serial)                                           \
+	do {                                                                   \
+		AUTOFREE char *m_ = verdict_on(l, name, serial);               \
+		EXPECT_STR(m_, "");                                            \
 	} while (0)
-#define EXPECT_REFUSED(l, name, serial, part)                      \
-	do {                                                       \
-		AUTOFREE char *m_ = verdict_on(l, name, serial);   \
-		if (!*m_ || !strstr(m_, part))                     \
-			TEST_FAIL("\"%s\" lacks \"%s\"", m_, part); \
+#define EXPECT_REFUSED(l, name, serial, part)                                  \
+	do {                                                                   \
+		AUTOFREE char *m_ = verdict_on(l, name, serial);               \
+		if (!*m_ || !strstr(m_, part))                                 \
+			TEST_FAIL("\"%s\" lacks \"%s\"", m_, part);            \
 	} while (0)
 
 TEST(device__takes_an_idle_disk_of_that_serial)
@@ -335,9 +335,10 @@ TEST(device__opens_a_real_one_for_itself_alone)
 	mnt = xfmt("%s/mnt", dir);
 	close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	ASSERT(truncate(file, 4 << 20) == 0 && mkdir(mnt, 0700) == 0);
-	if (proc_capture(&node, (const char *[]){ "losetup", "-f", "--show",
-						  file, NULL },
-			 10, &e)) {
+	if (proc_capture(
+		    &node,
+		    (const char *[]){ "losetup", "-f", "--show", file, NULL },
+		    10, &e)) {
 		printf("# skipped: %s\n", e.msg);
 		dir_remove(dir, &e);
 		return;
@@ -350,9 +351,10 @@ TEST(device__opens_a_real_one_for_itself_alone)
 	close(fd);
 	fd = -1;
 	EXPECT_INT(device_open(&fd, &bytes, node.buf, "4194305", &e), -1);
-	if (proc_capture(NULL, (const char *[]){ "mke2fs", "-q", "-F", node.buf,
-						 NULL },
-			 10, &e) == 0 &&
+	if (proc_capture(
+		    NULL,
+		    (const char *[]){ "mke2fs", "-q", "-F", node.buf, NULL },
+		    10, &e) == 0 &&
 	    mount(node.buf, mnt, "ext2", 0, NULL) == 0) {
 		EXPECT_INT(device_open(&fd, &bytes, node.buf, "4194304", &e),
 			   -1);
@@ -368,8 +370,8 @@ TEST(device__opens_a_real_one_for_itself_alone)
 
 static char *source_dir(const char *below)
 {
-	AUTOFREE char *dir = xstrndup(
-		__FILE__, (size_t)(strrchr(__FILE__, '/') - __FILE__));
+	AUTOFREE char *dir =
+		xstrndup(__FILE__, (size_t)(strrchr(__FILE__, '/') - __FILE__));
 
 	return xfmt("%s/../../%s", dir, below);
 }
@@ -378,8 +380,8 @@ TEST(device__all_of_ours_load)
 {
 	AUTOFREE char *dir = source_dir("qemu");
 	CLEANUP(strv_release) struct strv names = STRV_INIT;
-	static const char *const want[] = { "ide",  "sata", "scsi",
-					    "sd",   "usb",  "virtio" };
+	static const char *const want[] = { "ide", "sata", "scsi",
+					    "sd",  "usb",  "virtio" };
 	struct err e = { "" };
 
 	ASSERT(device_list(&names, dir, &e) == 0);

@@ -6,16 +6,16 @@
 #include "protocol.h"
 
 /* The head of every good frame, and a workload's result. */
-#define HEAD                                            \
-	"iobisect-begin 1\nguest.release 6.1.0\n"       \
-	"guest.clock tsc, kernel tsc-early\n"           \
-	"guest.clock_res_ns 1\nguest.mem_bytes 128\n"   \
+#define HEAD                                                                   \
+	"iobisect-begin 1\nguest.release 6.1.0\n"                              \
+	"guest.clock tsc, kernel tsc-early\n"                                  \
+	"guest.clock_res_ns 1\nguest.mem_bytes 128\n"                          \
 	"drive.path /dev/sda\ndrive.ready_ms 830\n"
-#define NUMBERS                                                              \
-	"elapsed_us 1500000\nuser_us 20\nsys_us 30\nsync_us 400000\n"        \
-	"written_bytes 4096\nprobe_n 3\nprobe_median_us 10\n"                \
+#define NUMBERS                                                                \
+	"elapsed_us 1500000\nuser_us 20\nsys_us 30\nsync_us 400000\n"          \
+	"written_bytes 4096\nprobe_n 3\nprobe_median_us 10\n"                  \
 	"probe_p99_us 20\nprobe_worst_us 2500000\nsettle_us 5\n"
-#define RESULT(name) \
+#define RESULT(name)                                                           \
 	"workload.begin " name "\n" NUMBERS "workload.end " name "\n"
 #define GOOD HEAD RESULT("smallfiles")
 
@@ -48,17 +48,17 @@ static char *verdict_on(const char *body)
 	return xstrdup(bad ? e.msg : "");
 }
 
-#define EXPECT_REFUSED(body, part)                                     \
-	do {                                                           \
-		AUTOFREE char *m_ = verdict_on(body);                  \
-		if (!strstr(m_, part) || !*m_)                         \
-			TEST_FAIL("\"%s\" lacks \"%s\"", m_, part);    \
+#define EXPECT_REFUSED(body, part)                                             \
+	do {                                                                   \
+		AUTOFREE char *m_ = verdict_on(body);                          \
+		if (!strstr(m_, part) || !*m_)                                 \
+			TEST_FAIL("\"%s\" lacks \"%s\"", m_, part);            \
 	} while (0)
 
 static void read_data(struct str *out, const char *name)
 {
-	AUTOFREE char *dir = xstrndup(
-		__FILE__, (size_t)(strrchr(__FILE__, '/') - __FILE__));
+	AUTOFREE char *dir =
+		xstrndup(__FILE__, (size_t)(strrchr(__FILE__, '/') - __FILE__));
 	AUTOFREE char *path = xfmt("%s/../data/%s", dir, name);
 	struct err e;
 
@@ -207,9 +207,18 @@ TEST(measure__hands_on_the_guests_own_error)
 TEST(measure__numbers_are_strict)
 {
 	static const char *const wrong[] = {
-		"", " 1", "-1", "+1", "1.5", "0x10", "1 ", "12a",
-		"9223372036854775808", "18446744073709551617",
-		"9223372036854775807", "1000000000000001",
+		"",
+		" 1",
+		"-1",
+		"+1",
+		"1.5",
+		"0x10",
+		"1 ",
+		"12a",
+		"9223372036854775808",
+		"18446744073709551617",
+		"9223372036854775807",
+		"1000000000000001",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
