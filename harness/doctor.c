@@ -43,7 +43,7 @@ static const struct {
 /* What the files in qemu/ ask for. */
 static const char *const qemu_devices[] = {
 	"ich9-ahci",   "ide-hd",     "sdhci-pci", "sd-card",	    "usb-ehci",
-	"usb-storage", "lsi53c895a", "scsi-hd",	  "virtio-blk-pci",
+	"usb-storage", "lsi53c810", "scsi-hd",	  "virtio-blk-pci",
 };
 
 void doctor_release(struct doctor_list *l)

@@ -389,9 +389,10 @@ static int check_serial(const struct check *c, const char *serial,
 
 static int check_all(const struct check *c, const char *serial, struct err *e)
 {
-	if (check_kind(c, e) || check_serial(c, serial, e) ||
-	    for_relatives(c, check_mounted, e) ||
-	    for_relatives(c, check_swap, e) || for_relatives(c, check_held, e))
+	/* Its use comes before its serial: it is the better reason. */
+	if (check_kind(c, e) || for_relatives(c, check_mounted, e) ||
+	    for_relatives(c, check_swap, e) ||
+	    for_relatives(c, check_held, e) || check_serial(c, serial, e))
 		return -1;
 	return 0;
 }

@@ -153,27 +153,8 @@ static bool same_bytes(struct worker *w, int fd, const char *data, size_t n)
 	return true;
 }
 
-/* 1: the file is there with these bytes, and has the right mode now; 0: no. */
-static int keep_file(struct worker *w, const char *name,
-		     const struct export_file *f, const void *data, size_t n)
-{
-	AUTOFD int fd = openat(w->at.fd, name, O_RDONLY | O_NOFOLLOW |
-						       O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-	mode_t mode;
-
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    (size_t)st.st_size != n || !same_bytes(w, fd, data, n))
-		return 0;
-	mode = st.st_mode & 0666;
-	if (f->mode == EXPORT_PROGRAM)
-		mode |= (mode & 0444) >> 2;
-	if (!(mode & S_IXUSR) == !(st.st_mode & S_IXUSR))
-		return 1;
-	return fchmod(fd, mode) ? fail(w, "change mode of", f) : 1;
-}
-
-static int write_bytes(int fd, const char *data, size_t n)
+static int write_bytes(struct worker *w, int fd, const struct export_file *f,
+		       const char *data, size_t n)
 {
 	while (n) {
 		ssize_t k = write(fd, data, n);
@@ -181,40 +162,72 @@ static int write_bytes(int fd, const char *data, size_t n)
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k < 0)
-			return -1;
+			return fail(w, "write", f);
 		data += k;
 		n -= (size_t)k;
 	}
+	w->job->written++;
 	return 0;
 }
 
-/* A new inode each time: cheaper than truncating on most filesystems, and a
- * link to the old file elsewhere keeps its bytes. */
+/* Owner's right to execute is all that git knows of permissions. */
+static int set_mode(struct worker *w, int fd, const struct export_file *f,
+		    mode_t now)
+{
+	mode_t mode = now & 0666;
+
+	if (f->mode == EXPORT_PROGRAM)
+		mode |= (mode & 0444) >> 2;
+	if (!(mode & S_IXUSR) == !(now & S_IXUSR))
+		return 0;
+	return fchmod(fd, mode) ? fail(w, "change mode of", f) : 0;
+}
+
+/* What is there already is kept, or overwritten: unlinking and creating again is
+ * several times slower on ext4, which is slow to give a fresh inode away twice,
+ * and so is truncating to nothing first, which makes it flush the file on
+ * closing. Half a file is no harm while the tree is marked dirty. 1: done, 0: no
+ * file to be overwritten, -1: error. */
+static int update_file(struct worker *w, const char *name,
+		       const struct export_file *f, const void *data, size_t n)
+{
+	AUTOFD int fd = openat(w->at.fd, name,
+			       O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    st.st_nlink != 1)
+		return 0;
+	if ((size_t)st.st_size != n || !same_bytes(w, fd, data, n)) {
+		if (lseek(fd, 0, SEEK_SET) || write_bytes(w, fd, f, data, n))
+			return -1;
+		if ((size_t)st.st_size > n && ftruncate(fd, (off_t)n))
+			return fail(w, "write", f);
+	}
+	return set_mode(w, fd, f, st.st_mode) ? -1 : 1;
+}
+
 static int write_file(struct worker *w, const char *name,
 		      const struct export_file *f, const void *data, size_t n)
 {
 	mode_t mode = f->mode == EXPORT_PROGRAM ? 0777 : 0666;
 	const int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	int fd = openat(w->at.fd, name, how, mode);
+	int fd = openat(w->at.fd, name, how, mode), code;
 
 	if (fd < 0 && errno == EEXIST) {
-		int kept = keep_file(w, name, f, data, n);
-
-		if (kept)
-			return kept < 0 ? -1 : 0;
+		code = update_file(w, name, f, data, n);
+		if (code)
+			return code < 0 ? -1 : 0;
 		if (clear_name(w, name, f))
 			return -1;
 		fd = openat(w->at.fd, name, how, mode);
 	}
 	if (fd < 0)
 		return fail(w, "write", f);
-	if (write_bytes(fd, data, n)) {
-		fail(w, "write", f);
-		close(fd);
-		return -1;
-	}
-	w->job->written++;
-	return close(fd) ? fail(w, "write", f) : 0;
+	code = write_bytes(w, fd, f, data, n);
+	if (close(fd) && !code)
+		return fail(w, "write", f);
+	return code;
 }
 
 static int write_link(struct worker *w, const char *name,

@@ -117,10 +117,27 @@ static const struct filesystem *find_fs(const char *name, struct err *e)
 	return fs;
 }
 
-int lab_settle(struct question *q, const char *share, struct err *e)
+/* A real drive must be confirmed and free, at start and again before each run. */
+static int load_device(struct device *out, const struct question *q,
+		       const char *share, struct err *e)
 {
 	AUTOFREE char *dir = xfmt("%s/qemu", share);
+
+	if (device_load(out, dir, q->device, e))
+		return -1;
+	if (!out->real)
+		return 0;
+	if (!q->erase)
+		return err_set(e, "%s is a real drive and would be erased: "
+				  "confirm with --erase and its serial",
+			       out->real);
+	return device_check(out->real, q->erase, NULL, e);
+}
+
+int lab_settle(struct question *q, const char *share, struct err *e)
+{
 	const struct filesystem *fs = find_fs(q->fs, e);
+	CLEANUP(device_release) struct device device = { 0 };
 	struct verdict_limit limit;
 	long long need;
 
@@ -128,12 +145,8 @@ int lab_settle(struct question *q, const char *share, struct err *e)
 		return -1;
 	if (q->threshold && verdict_limit_parse(&limit, q->threshold, e))
 		return -1;
-	if (q->device[0] != '/') {
-		CLEANUP(device_release) struct device d = { 0 };
-
-		if (device_load(&d, dir, q->device, e))
-			return -1;
-	}
+	if (load_device(&device, q, share, e))
+		return -1;
 	if (workloads_need(&need, q, e))
 		return -1;
 	need = with_overhead(need);
@@ -161,25 +174,6 @@ int lab_settle(struct question *q, const char *share, struct err *e)
 }
 
 /* Opening */
-
-/* A real drive is shown to the guest as a virtio-less SATA disk: the drive is
- * real, its controller is not. */
-static int load_device(struct lab *l, struct err *e)
-{
-	AUTOFREE char *dir = xfmt("%s/qemu", l->share);
-	bool real = l->q->device[0] == '/';
-
-	if (device_load(&l->device, dir, real ? "sata" : l->q->device, e))
-		return -1;
-	if (!real)
-		return 0;
-	if (!l->q->erase)
-		return err_set(e, "%s is a real drive and would be erased: "
-				  "confirm with --erase and its serial",
-			       l->q->device);
-	l->device.real = xstrdup(l->q->device);
-	return device_check(l->q->device, l->q->erase, NULL, e);
-}
 
 static int merge_config(struct lab *l, struct err *e)
 {
@@ -287,7 +281,7 @@ static int prepare(struct lab *l, struct err *e)
 	AUTOFREE char *trials = xfmt("%s/trials", l->logs);
 
 	l->fs = find_fs(l->q->fs, e);
-	if (!l->fs || load_device(l, e) ||
+	if (!l->fs || load_device(&l->device, l->q, l->share, e) ||
 	    machine_load(&l->machine, dir, l->q->machine, e) ||
 	    doctor_require(l->h ? DOCTOR_BUILD : DOCTOR_BOOT, l->fs->name, e))
 		return -1;

@@ -35,7 +35,7 @@ static const struct option_row table[] = {
 	  "openmany; the one that tells good from bad best decides)" },
 	{ "--device", "D", TEXT, AT(device), TAKES_QUESTION,
 	  "sata, ide, sd, usb, scsi, virtio, or a real drive's path under "
-	  "/dev/disk/by-id (default: sata)" },
+	  "/dev/disk/by-id, NAME:PATH to attach it as NAME's (default: sata)" },
 	{ "--erase", "SERIAL", TEXT, AT(erase), TAKES_QUESTION,
 	  "confirms that the real drive with this serial may be erased" },
 	{ "--fs", "F", TEXT, AT(fs), TAKES_QUESTION,

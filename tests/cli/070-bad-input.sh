@@ -39,8 +39,13 @@ done
 error 'too small' iobisect start --good v1 --bad v2 --size 8M
 error 'unknown file system' iobisect start --good v1 --bad v2 --fs fat99
 error 'floppy' iobisect start --good v1 --bad v2 --device floppy
-error 'confirm with --erase' iobisect bench v1 --device /dev/null
-error '/dev/null' iobisect bench v1 --device /dev/null --erase x
+error 'confirm with --erase' iobisect start --good v1 --bad v2 --device /dev/null
+error '/dev/null' iobisect start --good v1 --bad v2 --device /dev/null --erase x
+root=$(findmnt -n -o SOURCE / 2>/dev/null || :)
+if [ -b "$root" ]; then
+	error 'mounted' iobisect start --good v1 --bad v2 --device "$root" \
+		--erase "$(blockdev --getsize64 "$root" 2>/dev/null || echo 1)"
+fi
 nothing 'bad options'
 
 # broken fragment

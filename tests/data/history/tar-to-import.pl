@@ -1,9 +1,14 @@
 #!/usr/bin/perl
-# Reads a tar archive and writes the files below its top directory as the changes of
-# a git fast-import commit: a tree of 80 000 files needs no work tree that way.
+# tar-to-import.pl TREE DIR <ARCHIVE >BLOBS: reads a tar archive once, for git
+# fast-import. Writes its files as blobs, marked from 1 on; into TREE the lines of
+# a commit that puts them where they were below the archive's top directory; and
+# into DIR copies of the files whose paths are found there (each an empty file).
+# So a tree of 80 000 files needs no work tree.
 use strict;
 use warnings;
 
+my ($tree, $dir) = @ARGV;
+open my $lines, '>', $tree or die "$tree: $!\n";
 binmode STDIN;
 binmode STDOUT;
 
@@ -23,10 +28,20 @@ sub field {
 	return $text;
 }
 
-sub quoted {
-	my ($path) = @_;
-	$path =~ s/(["\\])/\\$1/g;
-	return "\"$path\"";
+my $mark = 0;
+
+sub put {
+	my ($path, $mode, $data) = @_;
+	$mark++;
+	print "blob\nmark :$mark\ndata ", length $data, "\n$data\n"
+		or die "write: $!\n";
+	(my $quoted = $path) =~ s/(["\\])/\\$1/g;
+	print $lines "M $mode :$mark \"$quoted\"\n";
+	return if $mode eq '120000' || !-e "$dir/$path";
+	open my $copy, '>', "$dir/$path" or die "$dir/$path: $!\n";
+	binmode $copy;
+	print $copy $data;
+	close $copy or die "$dir/$path: $!\n";
 }
 
 my ($long_name, $long_link);
@@ -54,10 +69,13 @@ for (;;) {
 	undef $long_link;
 	$path =~ s{^(?:\./)?[^/]+/}{} or next;
 	if ($type eq '2') {
-		print "M 120000 inline ", quoted($path), "\ndata ", length $target,
-			"\n$target\n";
+		put($path, '120000', $target);
 	} elsif ($type eq '0' || $type eq "\0") {
-		my $bits = oct(field($mode)) & 0100 ? 100755 : 100644;
-		print "M $bits inline ", quoted($path), "\ndata $size\n", $data, "\n";
+		put($path, oct(field($mode)) & 0100 ? '100755' : '100644', $data);
+	} elsif ($type ne '5' && $type ne 'g') {
+		die "$path: a tar entry of type $type\n";
 	}
 }
+1 while read STDIN, my $rest, 65536; # or xz dies of SIGPIPE
+close $lines or die "$tree: $!\n";
+close STDOUT or die "write: $!\n";
