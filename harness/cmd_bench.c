@@ -50,7 +50,7 @@ static int resolve(struct bench *b, struct entry *en, const char *arg,
 	CLEANUP(commit_release) struct commit co = { 0 };
 	CLEANUP(str_release) struct str name = STR_INIT;
 
-	if (file_is_regular(arg)) {
+	if (place_is_image(b->h, arg)) {
 		en->name = xstrdup(arg);
 		return build_prebuilt(&en->kernel, arg, e);
 	}
@@ -66,11 +66,13 @@ static int resolve(struct bench *b, struct entry *en, const char *arg,
 
 static int resolve_all(struct bench *b, struct ctx *c, struct err *e)
 {
-	bool revisions = false;
+	bool images = true;
+	int no_repo = history_open(&b->h, c->o.repo ? c->o.repo : ".", e);
 
+	/* Outside of any repository images can be measured all the same. */
 	for (size_t i = 0; i < c->o.args.n; i++)
-		revisions |= !file_is_regular(c->o.args.v[i]);
-	if (revisions && history_open(&b->h, c->o.repo ? c->o.repo : ".", e))
+		images &= place_is_image(b->h, c->o.args.v[i]);
+	if (no_repo && !images)
 		return -1;
 	b->v = xcalloc(c->o.args.n, sizeof(*b->v));
 	b->n = (int)c->o.args.n;

@@ -270,7 +270,7 @@ static int test_alone(struct ctx *c, const struct question *q,
 	CLEANUP(str_release) struct str name = STR_INIT;
 	char hex[HEX_SIZE] = "";
 	struct lab *lab = NULL;
-	bool image = file_is_regular(arg);
+	bool image = place_is_image(h, arg);
 	int bad;
 
 	if (!image && (history_resolve(hex, h, arg, e) ||
@@ -364,7 +364,7 @@ int cmd_test(struct ctx *c, struct err *e)
 	if (c->o.args.n > 1)
 		return err_set(e, "test takes one revision or bzImage");
 	if (place_open(&pl, c, &no_repo)) {
-		if (file_is_regular(arg))
+		if (place_is_image(NULL, arg))
 			return test_fixed(c, NULL, arg, e);
 		return err_set(e, "%s", no_repo.msg);
 	}
@@ -376,7 +376,7 @@ int cmd_test(struct ctx *c, struct err *e)
 		return test_fixed(c, pl.h, arg, e);
 	if (place_session(&pl, c, true, e))
 		return -1;
-	if (file_is_regular(arg)) {
+	if (place_is_image(pl.h, arg)) {
 		CLEANUP(bisect_release) struct bisect b = { 0 };
 		struct verdict_rule rule;
 

@@ -192,3 +192,13 @@ char *place_scratch(void)
 
 	return xfmt("%s/alone/%d", cache, (int)getpid());
 }
+
+bool place_is_image(struct history *h, const char *arg)
+{
+	char hex[HEX_SIZE];
+	struct err ignored;
+
+	if (h && history_resolve(hex, h, arg, &ignored) == 0)
+		return false;
+	return file_is_regular(arg);
+}

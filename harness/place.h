@@ -34,6 +34,9 @@ int place_say_next(struct ctx *c, struct bisect *b, struct err *e);
 struct lab;
 int place_lab(struct lab **out, const struct question *q, struct history *h,
 	      const char *logs, struct ctx *c, struct err *e);
+/* Whether arg is a prebuilt image: a file that is no revision (in a bare repository
+ * HEAD is both). h may be NULL. */
+bool place_is_image(struct history *h, const char *arg);
 /* A directory in the cache for the logs of boots outside of a session. */
 char *place_scratch(void);
 
