@@ -537,7 +537,8 @@ int build_kernel(struct kernel *out, const struct build_request *r,
 	if (prepare(&w, e) || build(&w, e))
 		return -1;
 	k.log = xstrdup(w.log);
-	if (cache_write(&k, r, e))
+	k.incomplete = k.reason && r->partial && w.make.missing;
+	if (!k.incomplete && cache_write(&k, r, e))
 		return -1;
 	*out = k;
 	k = (struct kernel){ 0 };

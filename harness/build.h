@@ -19,6 +19,7 @@ struct build_request {
 	const char *logs;   /* directory for make's output */
 	int jobs;
 	double timeout; /* seconds for one make */
+	bool partial;   /* src lacks files that are thought not to be needed */
 };
 
 /* 1 and out filled in when the cache has this tree with this config, compiler
@@ -30,7 +31,8 @@ int build_lookup(struct kernel *out, const struct build_request *r,
 /* Configures, checks that every wanted option survived, makes bzImage and its
  * identity, and puts it into the cache. An incremental build that fails is
  * repeated once from a clean object directory before it counts. A kernel that
- * does not build, or lacks an option, is a result: 0, with out->reason. A
+ * does not build, or lacks an option, is a result: 0, with out->reason. One that misses a file of a
+ * partial tree is incomplete, and not cached. A
  * failed harness is -1: disk full, a missing tool or header (with the package
  * to install), a killed make, an interrupt. */
 int build_kernel(struct kernel *out, const struct build_request *r,

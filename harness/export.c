@@ -31,6 +31,27 @@ void export_list_add(struct export_list *l, const char *path, unsigned mode,
 		memcpy(f->id, id, ID_SIZE);
 }
 
+static bool is_left_out(const char *path, const struct strv *dirs)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	if (str_starts(name, "Kconfig") || str_starts(name, "Makefile") ||
+	    str_starts(name, "Kbuild"))
+		return false;
+	for (size_t i = 0; i < dirs->n; i++)
+		if (str_starts(path, dirs->v[i]) &&
+		    path[strlen(dirs->v[i])] == '/')
+			return true;
+	return false;
+}
+
+void export_list_leave_out(struct export_list *l, const struct strv *dirs)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (is_left_out(l->v[i].path, dirs))
+			l->v[i].mode = EXPORT_NONE;
+}
+
 void export_list_release(struct export_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)

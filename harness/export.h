@@ -29,6 +29,9 @@ struct export_list {
 };
 void export_list_add(struct export_list *l, const char *path, unsigned mode,
 		     const unsigned char *id);
+/* Nothing may be there of what lies in one of the directories, but for Kconfig,
+ * Makefile and Kbuild files, which every kernel reads. */
+void export_list_leave_out(struct export_list *l, const struct strv *dirs);
 void export_list_release(struct export_list *l);
 
 /* Where contents come from. Each thread opens a reader of its own. */

@@ -389,21 +389,67 @@ static void name_tree(struct lab *l)
 	l->tree = xfmt("%s/trees/%.12s", l->cache, hex);
 }
 
-static int export_and_build(struct kernel *out, struct lab *l,
-			    const struct build_request *r, const char *hex,
-			    struct err *e)
+/* kconfigs/left-out, unless this repository's kernels have needed the whole. */
+static int read_left_out(struct strv *out, bool *whole, const struct lab *l,
+			 struct err *e)
 {
+	AUTOFREE char *path = xfmt("%s/kconfigs/left-out", l->share);
+	AUTOFREE char *mark = xfmt("%s/whole", l->tree);
+	CLEANUP(str_release) struct str text = STR_INIT;
+	CLEANUP(strv_release) struct strv lines = STRV_INIT;
+
+	*whole = file_exists(mark);
+	if (*whole)
+		return 0;
+	if (file_read(&text, path, e))
+		return -1;
+	strv_split(&lines, str_c(&text), '\n');
+	for (size_t i = 0; i < lines.n; i++)
+		if (lines.v[i][0] && lines.v[i][0] != '#')
+			strv_add(out, lines.v[i]);
+	return 0;
+}
+
+static int export_tree(struct lab *l, const char *hex, const char *name,
+		       bool *whole, struct err *e)
+{
+	CLEANUP(strv_release) struct strv left_out = STRV_INIT;
 	struct export_stats st;
 
-	progress_stage(l->p, "%s: write the source tree", r->name);
-	if (history_export(&st, l->h, hex, l->tree, l->p, e))
+	progress_stage(l->p, "%s: write the source tree", name);
+	if (read_left_out(&left_out, whole, l, e) ||
+	    history_export(&st, l->h, hex, l->tree, &left_out, l->p, e))
 		return -1;
 	/* quick steps are not worth a line each */
 	if (st.written + st.removed > 5000)
 		progress_done(l->p, "%ld files", st.written);
+	return 0;
+}
+
+static int export_and_build(struct kernel *out, struct lab *l,
+			    struct build_request *r, const char *hex,
+			    struct err *e)
+{
+	AUTOFREE char *mark = xfmt("%s/whole", l->tree);
+	bool whole;
+
+	if (export_tree(l, hex, r->name, &whole, e))
+		return -1;
+	r->partial = !whole;
 	progress_stage(l->p, "%s: build", r->name);
 	if (build_kernel(out, r, l->p, e))
 		return -1;
+	if (out->incomplete) {
+		progress_done(l->p, "%s", out->reason);
+		progress_say(l->p, "a file may be missing: once more with the "
+				   "whole source tree");
+		l->spent.make_s += out->make_s;
+		kernel_release(out);
+		return file_write(mark, "", 0, e) ||
+				       export_and_build(out, l, r, hex, e)
+			       ? -1
+			       : 0;
+	}
 	l->spent.make_s += out->make_s;
 	if (out->reason)
 		progress_done(l->p, "%s", out->reason);

@@ -172,10 +172,24 @@ static void look_for_trouble(struct makelog *l, const char *line)
 	}
 }
 
+static bool wants_file(const char *line)
+{
+	static const char *const signs[] = { "No such file or directory",
+					     "No rule to make target",
+					     "can't open file" };
+
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+		if (strstr(line, signs[i]))
+			return true;
+	return false;
+}
+
 void makelog_line(struct makelog *l, const char *line)
 {
 	if (is_object(line))
 		l->objects++;
+	if (wants_file(line))
+		l->missing = true;
 	/* The compiler quotes source lines, which begin with blanks. */
 	if (*line == ' ' || *line == '\t')
 		return;

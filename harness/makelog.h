@@ -10,6 +10,7 @@ struct makelog {
 	char *stop;	    /* first "*** ..." of make's */
 	char *machine;	    /* first word of a machine in trouble: the line */
 	const char *advice; /* what to do about it; borrowed */
+	bool missing; /* it wants a file that is not there */
 	char *tool; /* first program of ours that a shell did not find */
 };
 void makelog_release(struct makelog *l);

@@ -155,6 +155,20 @@ int treestate_list(struct export_list *out, const struct treestate *s,
 	return list_diff(out, false, source, base, tree, e);
 }
 
+int treestate_distrust(const char *dir, struct err *e)
+{
+	CLEANUP(treestate_release) struct treestate now = { .stamp = "" };
+	AUTOFREE char *stamp = xfmt("%s/stamp", dir);
+	AUTOFREE char *text = NULL;
+
+	if (treestate_read(&now, dir, e))
+		return -1;
+	if (!now.stamp[0])
+		return 0;
+	text = xfmt("%s distrusted\n", now.stamp);
+	return file_write(stamp, text, strlen(text), e);
+}
+
 int treestate_begin(struct treestate *s, const char *dir, const char *tree,
 		 struct err *e)
 {

@@ -60,6 +60,7 @@ struct kernel {
 	double make_s;     /* seconds in make, 0 from the cache */
 	int objects;       /* files compiled this time */
 	bool cached;
+	bool incomplete; /* reason may be the tree, which was not whole */
 };
 void kernel_release(struct kernel *k);
 
