@@ -34,13 +34,10 @@ const struct lab_time *lab_spent(const struct lab *l);
 int lab_kernel(struct kernel *out, struct lab *l, const char *hex,
 	       const char *name, struct err *e);
 /* One boot with all workloads of the question. A boot that fails is repeated
- * once with every kernel message on the console before it counts. */
+ * once with every kernel message on the console before it counts; one during which
+ * the machine was busy with other work is repeated too. */
 int lab_trial(struct trial *out, struct lab *l, const struct kernel *k,
 	      const char *hex, int number, const char *name, struct err *e);
-
-/* Fills in what the question leaves open: drive_bytes 0, accel "auto". -1: unknown
- * names, values out of range, a drive too small for the workloads. */
-int lab_settle(struct question *q, const char *share, struct err *e);
 
 /* The cache directory: $IOBISECT_CACHE, $XDG_CACHE_HOME/iobisect or
  * ~/.cache/iobisect. The caller frees. */

@@ -6,6 +6,7 @@
 
 #include "bisect.h"
 #include "lab.h"
+#include "question.h"
 
 void place_release(struct place *pl)
 {
@@ -144,7 +145,7 @@ int place_settle(struct question *q, struct err *e)
 	AUTOFREE char *share = NULL;
 
 	return check_terms(q, e) || lab_share_dir(&share, e) ||
-			       lab_settle(q, share, e)
+			       question_settle(q, share, e)
 		       ? -1
 		       : 0;
 }
