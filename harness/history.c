@@ -19,6 +19,7 @@ struct tag {
 struct history {
 	git_repository *repo;
 	git_odb *odb;
+	char *dir; /* without a slash at the end */
 	struct strv shallow; /* commits whose parents are not here */
 	struct tag *tags;    /* by commit, the best first; filled when needed */
 	size_t ntags;
@@ -86,6 +87,15 @@ static int read_shallow(struct history *h, struct err *e)
 	return 0;
 }
 
+static char *without_slash(const char *path)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	return xstrndup(path, n);
+}
+
 int history_open(struct history **out, const char *dir, struct err *e)
 {
 	struct history *h;
@@ -103,6 +113,8 @@ int history_open(struct history **out, const char *dir, struct err *e)
 		fail(e, dir);
 	else
 		code = read_shallow(h, e);
+	if (!code)
+		h->dir = without_slash(git_repository_commondir(h->repo));
 	if (code) {
 		history_close(h);
 		return -1;
@@ -119,6 +131,7 @@ void history_close(struct history *h)
 		free(h->tags[i].name);
 	free(h->tags);
 	strv_release(&h->shallow);
+	free(h->dir);
 	git_odb_free(h->odb);
 	git_repository_free(h->repo);
 	free(h);
@@ -127,7 +140,7 @@ void history_close(struct history *h)
 
 const char *history_dir(const struct history *h)
 {
-	return git_repository_commondir(h->repo);
+	return h->dir;
 }
 
 static int find(git_oid *out, struct history *h, const char *rev,

@@ -27,7 +27,7 @@
 #define RUN_TIMEOUT_S  900.0
 #define MAKE_TIMEOUT_S 7200.0
 /* A boot is disturbed when others wanted the processors for more than this. */
-#define DISTURBED       0.3
+#define DISTURBED       0.5
 #define DISTURBED_TRIES 3
 
 struct lab {
@@ -551,13 +551,10 @@ int lab_trial(struct trial *out, struct lab *l, const struct kernel *k,
 			trial_release(&t);
 		}
 		if (share <= DISTURBED || out->outcome != BOOT_OK)
-			break;
-		progress_say(l->p, "  the machine was busy with other work for "
-				   "%.0f%% of that boot%s",
-			     share * 100,
-			     try + 1 < DISTURBED_TRIES
-				     ? ": once more"
-				     : "; the least disturbed one counts");
+			return 0;
 	}
+	progress_say(l->p, "  the machine is busy with other work (%.0f%% of "
+			   "that boot): times scatter",
+		     least * 100);
 	return 0;
 }

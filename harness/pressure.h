@@ -4,7 +4,7 @@
 
 /* Seconds since the machine's start in which some task waited for a processor
  * (the kernel's pressure stall information, "some" of cpu); -1 where the kernel
- * does not say. */
+ * does not say. $IOBISECT_PRESSURE is another file to read; empty: none. */
 double pressure_cpu(void);
 /* The same from the text of /proc/pressure/cpu. Pure. */
 double pressure_parse(const char *text);

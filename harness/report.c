@@ -133,7 +133,7 @@ void report_time(struct str *out, const struct event *ev)
 	double own = ev->wall_s - ev->make_s - ev->qemu_s - ev->mkfs_s -
 		     ev->wait_s;
 
-	if (ev->wall_s <= 0)
+	if (ev->make_s + ev->qemu_s <= 0) /* nothing was left to do */
 		return;
 	str_fmt(out, "took %d min %02d s: make %.1f%%, QEMU %.1f%%, mkfs "
 		     "%.1f%%, iobisect itself %.1f%%",
