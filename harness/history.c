@@ -564,25 +564,6 @@ static bool tree_known(void *ctx, const char *hex)
 	return !git_oid_fromstr(&id, hex) && git_odb_exists(h->odb, &id);
 }
 
-/* Another list than the tree there was written with: look at everything. */
-static int keep_left_out(const char *dir, const struct strv *leave_out,
-			 struct err *e)
-{
-	AUTOFREE char *path = xfmt("%s/left-out", dir);
-	CLEANUP(str_release) struct str now = STR_INIT, then = STR_INIT;
-	struct err none;
-
-	for (size_t i = 0; leave_out && i < leave_out->n; i++)
-		str_fmt(&now, "%s\n", leave_out->v[i]);
-	if (file_exists(path) && file_read(&then, path, &none) == 0 &&
-	    !strcmp(str_c(&now), str_c(&then)))
-		return 0;
-	return treestate_distrust(dir, e) ||
-			       file_write(path, str_c(&now), now.len, e)
-		       ? -1
-		       : 0;
-}
-
 int history_export(struct export_stats *out, struct history *h, const char *hex,
 		   const char *dir, const struct strv *leave_out,
 		   struct progress *p, struct err *e)
@@ -602,7 +583,7 @@ int history_export(struct export_stats *out, struct history *h, const char *hex,
 	if (lookup(&c, h, hex, e))
 		return -1;
 	git_oid_tostr(tree, HEX_SIZE, git_commit_tree_id(c));
-	if (dir_make(dir, e) || keep_left_out(dir, leave_out, e) ||
+	if (dir_make(dir, e) || treestate_left_out(dir, leave_out, e) ||
 	    treestate_read(&state, dir, e))
 		return -1;
 	if (state.trusted && !state.others.n && !strcmp(state.stamp, tree))

@@ -155,7 +155,8 @@ int treestate_list(struct export_list *out, const struct treestate *s,
 	return list_diff(out, false, source, base, tree, e);
 }
 
-int treestate_distrust(const char *dir, struct err *e)
+/* What the stamp says is no longer to be trusted. */
+static int distrust(const char *dir, struct err *e)
 {
 	CLEANUP(treestate_release) struct treestate now = { .stamp = "" };
 	AUTOFREE char *stamp = xfmt("%s/stamp", dir);
@@ -167,6 +168,24 @@ int treestate_distrust(const char *dir, struct err *e)
 		return 0;
 	text = xfmt("%s distrusted\n", now.stamp);
 	return file_write(stamp, text, strlen(text), e);
+}
+
+int treestate_left_out(const char *dir, const struct strv *leave_out,
+		       struct err *e)
+{
+	AUTOFREE char *path = xfmt("%s/left-out", dir);
+	CLEANUP(str_release) struct str now = STR_INIT, then = STR_INIT;
+	struct err none;
+
+	for (size_t i = 0; leave_out && i < leave_out->n; i++)
+		str_fmt(&now, "%s\n", leave_out->v[i]);
+	if (file_exists(path) && file_read(&then, path, &none) == 0 &&
+	    !strcmp(str_c(&now), str_c(&then)))
+		return 0;
+	return distrust(dir, e) ||
+			       file_write(path, str_c(&now), now.len, e)
+		       ? -1
+		       : 0;
 }
 
 int treestate_begin(struct treestate *s, const char *dir, const char *tree,

@@ -23,8 +23,10 @@ void treestate_forget(struct treestate *s,
 int treestate_list(struct export_list *out, const struct treestate *s,
 		   const struct tree_source *source, const char *tree,
 		   struct err *e);
-/* What the stamp says is no longer to be trusted: every path is looked at next. */
-int treestate_distrust(const char *dir, struct err *e);
+/* Notes what is left out of the trees in dir (NULL: nothing). When that is not what
+ * was left out before, every path is looked at next. */
+int treestate_left_out(const char *dir, const struct strv *leave_out,
+		       struct err *e);
 /* Before the first change: that tree is under way as well. */
 int treestate_begin(struct treestate *s, const char *dir, const char *tree,
 		    struct err *e);

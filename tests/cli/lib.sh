@@ -2,6 +2,7 @@
 # For the tests of the whole program on fake tools: a small history whose kernels
 # are a few text files, tests/fake/ first in PATH, and a cache of its own.
 set -eu
+. "$(dirname "$0")/../lib.sh"
 : "${IOBISECT_BUILD:?}" "${IOBISECT_SOURCE:?}"
 PATH=$IOBISECT_SOURCE/tests/fake:$IOBISECT_BUILD/bin:$PATH
 T=$(mktemp -d "${TMPDIR:-/tmp}/iobisect-cli.XXXXXX")
@@ -18,11 +19,6 @@ export PATH IOBISECT_CACHE HOME GIT_CONFIG_NOSYSTEM GIT_AUTHOR_NAME
 export GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 unset IOBISECT_FAKE_NOISE IOBISECT_FAKE_BOOT IOBISECT_FAKE_DELAY
 cd "$T"
-
-fail() {
-	echo "FAIL: $*" >&2
-	exit 1
-}
 
 # commit MESSAGE: commits the tree, one second after the one before.
 culprit=''
@@ -71,14 +67,6 @@ expect() {
 		sed 's/^/out: /' "$T/out" >&2
 		sed 's/^/err: /' "$T/err" >&2
 		fail "$*: exit $code, want $want"
-	}
-}
-
-# has FILE TEXT
-has() {
-	grep -q -F -e "$2" "$1" || {
-		sed 's/^/  /' "$1" >&2
-		fail "$1 lacks: $2"
 	}
 }
 

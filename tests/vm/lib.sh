@@ -2,6 +2,7 @@
 # For the tests on real kernels: the history of tests/make-history.sh, and one cache
 # for all of them, so that a kernel is built once.
 set -eu
+. "$(dirname "$0")/../lib.sh"
 : "${IOBISECT_BUILD:?}"
 dir=${IOBISECT_TEST_DIR:-$IOBISECT_BUILD/vm}
 [ -d "$dir/linux" ] || {
@@ -13,18 +14,6 @@ IOBISECT_CACHE=$dir/cache
 export PATH IOBISECT_CACHE
 cd "$dir/linux"
 planted=$(git rev-parse refs/iobisect-test/planted)
-
-fail() {
-	echo "FAIL: $*" >&2
-	exit 1
-}
-
-has() {
-	grep -q -F -e "$2" "$1" || {
-		sed 's/^/  /' "$1" >&2
-		fail "$1 lacks: $2"
-	}
-}
 
 # bisect NAME OPTIONS...: the whole run in a session of that name.
 bisect() {
