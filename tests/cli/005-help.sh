@@ -19,3 +19,5 @@ expect 129 iobisect run --nonsense
 expect 129 iobisect status too many
 error 'no command of iobisect' iobisect frobnicate
 [ -x "$IOBISECT_BUILD/bin/git-iobisect" ] || fail 'no git-iobisect'
+(cd "$T" && git init -q r && cd r && expect 128 git iobisect status)
+has "$T/err" 'no bisection is under way'
