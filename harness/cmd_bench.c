@@ -180,7 +180,8 @@ int cmd_bench(struct ctx *c, struct err *e)
 	for (int i = 0; i < b.n; i++)
 		failed |= !b.v[i].n ||
 			  b.v[i].trials[b.v[i].n - 1].outcome != BOOT_OK;
-	if (failed)
-		progress_say(c->p, "logs are in %s", logs);
-	return failed ? EXIT_UNTESTABLE : 0;
+	if (!failed)
+		return dir_remove(logs, e);
+	progress_say(c->p, "logs are in %s", logs);
+	return EXIT_UNTESTABLE;
 }

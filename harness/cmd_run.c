@@ -347,11 +347,17 @@ static int test_fixed(struct ctx *c, struct history *h, const char *arg,
 	CLEANUP(question_release) struct question q = { 0 };
 	CLEANUP(verdict_rule_release) struct verdict_rule rule = { 0 };
 	AUTOFREE char *logs = place_scratch();
+	int code;
 
 	if (options_question(&q, &c->o, e) || place_settle(&q, e) ||
 	    fixed_rule(&rule, &q, e))
 		return -1;
-	return test_alone(c, &q, h, logs, arg, &rule, true, e);
+	code = test_alone(c, &q, h, logs, arg, &rule, true, e);
+	if (code == EXIT_FOUND || code == EXIT_BAD)
+		return dir_remove(logs, e) ? -1 : code;
+	if (code == EXIT_UNTESTABLE)
+		progress_say(c->p, "logs are in %s", logs);
+	return code;
 }
 
 int cmd_test(struct ctx *c, struct err *e)

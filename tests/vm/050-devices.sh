@@ -14,3 +14,13 @@ for f in ext3 ext4 reiserfs xfs vfat; do
 		fail "file system $f: $(cat "$dir/fs.out")"
 	[ "$(grep -c '| 1$' "$dir/fs.out")" = 2 ] || fail "file system $f: no result"
 done
+
+echo 'a workload of the user'"'"'s own'
+cat >"$dir/my-test.sh" <<'S'
+#!/bin/sh
+dd if=/dev/zero of=file bs=16k count=64
+S
+chmod +x "$dir/my-test.sh"
+iobisect bench good --workload "exec:$dir/my-test.sh" --runs 1 >"$dir/exec.out" ||
+	fail "exec: $(cat "$dir/exec.out")"
+grep -q '| 1$' "$dir/exec.out" || fail 'exec: no result'
