@@ -180,8 +180,8 @@ static enum verdict_gap pick_rule(struct verdict_rule *out,
 
 		if (gap != GAP_CLEAR && (!first.msg[0] || gap == GAP_SWAPPED))
 			err_set(&first, "%s: %.700s", w, one.msg);
-		if (gap == GAP_SWAPPED && best == GAP_NONE)
-			best = GAP_SWAPPED;
+		if (gap != GAP_CLEAR && best == GAP_NONE)
+			best = gap;
 		if (gap != GAP_CLEAR || z <= widest)
 			continue;
 		widest = z;
@@ -212,28 +212,43 @@ static int append_rule(struct bisect *b, struct verdict_rule *r, struct err *e)
 	return reload(b, e);
 }
 
+/* ABBA: a drift of the machine falls on both alike. */
+static int boot_ends(struct bisect *b, int boots, struct err *e)
+{
+	for (;;) {
+		const char *good = b->st.goods.v[0], *bad = b->st.bad;
+		int g = boots_of(b, good), d = boots_of(b, bad);
+		bool good_next = g < d || (g == d && g % 2 == 0);
+
+		if (g >= boots && d >= boots)
+			return 0;
+		if (good_next ? boot_end(b, good, MARK_GOOD, e)
+			      : boot_end(b, bad, MARK_BAD, e))
+			return -1;
+	}
+}
+
 int bisect_rule(struct bisect *b, struct err *e)
 {
-	const char *good, *bad = b->st.bad;
-	struct verdict_rule r = { 0 };
 	int runs = b->s->q.runs;
 
 	if (b->st.rule)
 		return 0;
-	good = b->st.goods.v[0];
-	/* ABBA: a drift of the machine falls on both alike. */
-	while (boots_of(b, good) < runs || boots_of(b, bad) < runs) {
-		int g = boots_of(b, good), d = boots_of(b, bad);
-		bool good_next = g < d || (g == d && g % 2 == 0);
+	for (int boots = runs;; boots += runs) {
+		struct verdict_rule r = { 0 };
+		enum verdict_gap gap;
 
-		if (good_next ? boot_end(b, good, MARK_GOOD, e)
-			      : boot_end(b, bad, MARK_BAD, e))
+		if (boot_ends(b, boots, e))
 			return -1;
-		good = b->st.goods.v[0];
+		gap = pick_rule(&r, b, b->st.goods.v[0], e);
+		if (gap == GAP_CLEAR)
+			return append_rule(b, &r, e);
+		if (gap != GAP_UNSURE || boots >= runs * BOOTS_PER_RUN)
+			return -1;
+		progress_say(b->p, "%s and %s differ, but not clearly yet: "
+				   "booting them again",
+			     b->s->q.term_old, b->s->q.term_new);
 	}
-	if (pick_rule(&r, b, good, e) != GAP_CLEAR)
-		return -1;
-	return append_rule(b, &r, e);
 }
 
 /* Candidates */

@@ -142,7 +142,7 @@ enum verdict_gap verdict_between(struct verdict_rule *out, const double *good,
 				 ", and this one with about %.0f (--runs)",
 				 ceil(need));
 		}
-		return GAP_NONE;
+		return gap >= LEAST_GAP ? GAP_UNSURE : GAP_NONE;
 	}
 	out->good = g.median;
 	out->bad = b.median;

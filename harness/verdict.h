@@ -51,6 +51,7 @@ enum verdict_gap {
 	GAP_CLEAR,   /* out is filled in but for workload, min_bad and max */
 	GAP_SWAPPED, /* good is the slower one */
 	GAP_NONE,    /* they do not separate: why says what would be seen */
+	GAP_UNSURE,  /* nor that, but the medians differ: more boots may tell */
 };
 /* Separated: the medians differ by 5 % and by 4 standard errors of the
  * difference (pooled sample deviation, at least 2 %: with three boots a smaller

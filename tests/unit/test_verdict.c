@@ -98,9 +98,11 @@ TEST(verdict__between_refuses_noise_and_says_what_would_be_seen)
 	struct verdict_rule r = { 0 };
 	struct err e;
 
-	EXPECT_INT(verdict_between(&r, g, 3, b, 3, NULL, &e), GAP_NONE);
+	EXPECT_INT(verdict_between(&r, g, 3, b, 3, NULL, &e), GAP_UNSURE);
 	EXPECT(strstr(e.msg, "would be seen"));
 	EXPECT(strstr(e.msg, "--runs"));
+	EXPECT_INT(verdict_between(&r, g, 3, g, 3, NULL, &e), GAP_NONE);
+	EXPECT(strstr(e.msg, "would be seen"));
 }
 
 TEST(verdict__between_sees_swapped_ends)
