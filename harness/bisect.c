@@ -6,8 +6,7 @@
 #include <string.h>
 
 #define CONFIRM_BOOTS 3
-/* A boot with all workloads that fails on an endpoint is worth one more try, a
- * second one is its nature. */
+/* Most boots of a candidate or an endpoint, in multiples of --runs. */
 #define BOOTS_PER_RUN 3
 
 void bisect_release(struct bisect *b)
