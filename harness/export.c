@@ -12,7 +12,7 @@
 #include "proc.h"
 
 #define MAX_THREADS 8
-#define BATCH 32
+#define BATCH	    32
 
 void export_list_add(struct export_list *l, const char *path, unsigned mode,
 		     const unsigned char *id)
@@ -33,7 +33,8 @@ void export_list_add(struct export_list *l, const char *path, unsigned mode,
 
 static bool is_left_out(const char *path, const struct strv *dirs)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *slash = strrchr(path, '/'),
+		   *name = slash ? slash + 1 : path;
 
 	if (str_starts(name, "Kconfig") || str_starts(name, "Makefile") ||
 	    str_starts(name, "Kbuild"))
@@ -134,7 +135,7 @@ struct worker {
 	struct job *job;
 	struct cursor at;
 	void *reader;
-	char *buf; /* what is on disk, for comparing */
+	char *buf;		   /* what is on disk, for comparing */
 	struct progress *progress; /* the first worker's only */
 	struct err err;
 };
@@ -204,11 +205,11 @@ static int set_mode(struct worker *w, int fd, const struct export_file *f,
 	return fchmod(fd, mode) ? fail(w, "change mode of", f) : 0;
 }
 
-/* What is there already is kept, or overwritten: unlinking and creating again is
- * several times slower on ext4, which is slow to give a fresh inode away twice,
- * and so is truncating to nothing first, which makes it flush the file on
- * closing. Half a file is no harm while the tree is marked dirty. 1: done, 0: no
- * file to be overwritten, -1: error. */
+/* What is there already is kept, or overwritten: unlinking and creating again
+ * is several times slower on ext4, which is slow to give a fresh inode away
+ * twice, and so is truncating to nothing first, which makes it flush the file
+ * on closing. Half a file is no harm while the tree is marked dirty. 1: done,
+ * 0: no file to be overwritten, -1: error. */
 static int update_file(struct worker *w, const char *name,
 		       const struct export_file *f, const void *data, size_t n)
 {

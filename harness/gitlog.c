@@ -36,16 +36,16 @@ static void notes_reset(struct notes *notes)
 
 static void notes_next(struct notes *notes)
 {
-	notes->v = xrealloc(notes->v,
-			    (size_t)(notes->n + 1) * sizeof(*notes->v));
+	notes->v =
+		xrealloc(notes->v, (size_t)(notes->n + 1) * sizeof(*notes->v));
 	notes->v[notes->n++] = (struct strv)STRV_INIT;
 }
 
 static void add_entry(struct gitlog *l, enum mark mark, const char *rev)
 {
 	l->v = xrealloc(l->v, (size_t)(l->n + 1) * sizeof(*l->v));
-	l->v[l->n++] = (struct gitlog_entry){ .mark = mark,
-					      .rev = xstrdup(rev) };
+	l->v[l->n++] =
+		(struct gitlog_entry){ .mark = mark, .rev = xstrdup(rev) };
 }
 
 /* Hands the waiting notes to the entries from first on. */
@@ -142,8 +142,7 @@ static int term_option(struct parser *p, const struct strv *args, size_t *i,
 		if (!value || !*value)
 			return err_set(e, "line %d: %s needs a term", p->line,
 				       options[k].name);
-		set_term(options[k].old ? &p->log->term_old
-					: &p->log->term_new,
+		set_term(options[k].old ? &p->log->term_old : &p->log->term_new,
 			 value);
 		p->terms_set = true;
 		return 0;
@@ -152,8 +151,7 @@ static int term_option(struct parser *p, const struct strv *args, size_t *i,
 }
 
 /* A start begins anew, as it does for git. */
-static int parse_start(struct parser *p, const struct strv *args,
-		       struct err *e)
+static int parse_start(struct parser *p, const struct strv *args, struct err *e)
 {
 	struct gitlog *l = p->log;
 	bool bad_seen = false;
@@ -175,8 +173,8 @@ static int parse_start(struct parser *p, const struct strv *args,
 			   str_starts(arg, "--reset-when-found")) {
 			continue; /* neither concerns the search */
 		} else if (str_starts(arg, "--")) {
-			return err_set(e, "line %d: unknown option %s",
-				       p->line, arg);
+			return err_set(e, "line %d: unknown option %s", p->line,
+				       arg);
 		} else {
 			add_entry(l, bad_seen ? MARK_GOOD : MARK_BAD, arg);
 			bad_seen = true;
@@ -222,7 +220,8 @@ static int parse_mark(struct parser *p, const char *command,
 		mark = MARK_SKIP;
 	else
 		return err_set(e,
-			       "line %d: git bisect %s: not a command of a log whose terms are %s and %s",
+			       "line %d: git bisect %s: not a command of a log "
+			       "whose terms are %s and %s",
 			       p->line, command, l->term_old, l->term_new);
 	if (!revs->n)
 		return err_set(e, "line %d: git bisect %s needs a revision",
@@ -381,8 +380,8 @@ void gitlog_format(struct str *out, const struct gitlog *l,
 			l->v[i].rev);
 	}
 	if (found)
-		str_fmt(out, "# first %s commit: [%s] %s\n",
-			term(l, MARK_BAD), found, found_subject);
+		str_fmt(out, "# first %s commit: [%s] %s\n", term(l, MARK_BAD),
+			found, found_subject);
 	if (!suspects)
 		return;
 	str_puts(out, "# only skipped commits left to test\n");

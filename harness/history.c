@@ -19,7 +19,7 @@ struct tag {
 struct history {
 	git_repository *repo;
 	git_odb *odb;
-	char *dir; /* without a slash at the end */
+	char *dir;	     /* without a slash at the end */
 	struct strv shallow; /* commits whose parents are not here */
 	struct tag *tags;    /* by commit, the best first; filled when needed */
 	size_t ntags;
@@ -27,10 +27,10 @@ struct history {
 };
 
 /* libgit2's handles, for CLEANUP. */
-#define DEFINE_FREE(type)                               \
-	static void free_##type(git_##type **p)         \
-	{                                               \
-		git_##type##_free(*p);                  \
+#define DEFINE_FREE(type)                                                      \
+	static void free_##type(git_##type **p)                                \
+	{                                                                      \
+		git_##type##_free(*p);                                         \
 	}
 DEFINE_FREE(object)
 DEFINE_FREE(commit)
@@ -66,7 +66,8 @@ static int open_fail(struct err *e, int code, const char *dir)
 	if (code == GIT_EOWNER)
 		return err_set(
 			e,
-			"%s: the repository belongs to somebody else; to use it: git config --global --add safe.directory %s",
+			"%s: the repository belongs to somebody else; to use "
+			"it: git config --global --add safe.directory %s",
 			dir, dir);
 	if (code == GIT_ENOTFOUND)
 		return err_set(e, "%s: not a git repository", dir);
@@ -75,8 +76,8 @@ static int open_fail(struct err *e, int code, const char *dir)
 
 static int read_shallow(struct history *h, struct err *e)
 {
-	AUTOFREE char *path = xfmt("%s/shallow",
-				   git_repository_commondir(h->repo));
+	AUTOFREE char *path =
+		xfmt("%s/shallow", git_repository_commondir(h->repo));
 	CLEANUP(str_release) struct str text = STR_INIT;
 
 	if (!file_exists(path))
@@ -143,8 +144,7 @@ const char *history_dir(const struct history *h)
 	return h->dir;
 }
 
-static int find(git_oid *out, struct history *h, const char *rev,
-		struct err *e)
+static int find(git_oid *out, struct history *h, const char *rev, struct err *e)
 {
 	AUTO(object) *object = NULL, *commit = NULL;
 	int code = *rev ? git_revparse_single(&object, h->repo, rev)
@@ -247,12 +247,14 @@ int history_check_kernel(struct history *h, const char *hex, struct err *e)
 		return err_set(e, "%s: not a kernel tree (no Makefile)", hex);
 	if (!looks_like_kernel_makefile(h, tree))
 		return err_set(e,
-			       "%s: not a kernel tree (no kernel version and kbuild in its Makefile)",
+			       "%s: not a kernel tree (no kernel version and "
+			       "kbuild in its Makefile)",
 			       hex);
 	if (!tree_has(tree, "scripts/kconfig") &&
 	    !tree_has(tree, "scripts/Makefile.build"))
 		return err_set(e,
-			       "%s: not a kernel tree (no scripts/kconfig, no scripts/Makefile.build)",
+			       "%s: not a kernel tree (no scripts/kconfig, no "
+			       "scripts/Makefile.build)",
 			       hex);
 	return 0;
 }
@@ -405,11 +407,6 @@ int history_paths(struct strv *out, struct history *h, const char *hex,
 			 git_commit_tree_id(c)->id, e);
 }
 
-static bool is_shallow(const struct history *h, const git_oid *id)
-{
-	return h->shallow.n && strv_has(&h->shallow, git_oid_tostr_s(id));
-}
-
 /* The header of a commit by hand: a range has tens of thousands. */
 static int parse_commit(struct range_commit *out, const char *text, size_t len)
 {
@@ -447,7 +444,7 @@ static void limits_release(struct limits *l)
 }
 
 static int range_read(struct range_commit *out, void *ctx,
-		       const unsigned char *raw, struct err *e)
+		      const unsigned char *raw, struct err *e)
 {
 	struct history *h = ((struct limits *)ctx)->h;
 	AUTO(odb_object) *o = NULL;
@@ -456,7 +453,8 @@ static int range_read(struct range_commit *out, void *ctx,
 	git_oid_fromraw(&id, raw);
 	if (git_odb_read(&o, h->odb, &id))
 		return err_set(e,
-			       "read commit %.12s: %s (a shallow clone? git fetch --unshallow)",
+			       "read commit %.12s: %s (a shallow clone? git "
+			       "fetch --unshallow)",
 			       git_oid_tostr_s(&id), git_says());
 	if (git_odb_object_type(o) != GIT_OBJECT_COMMIT ||
 	    parse_commit(out, git_odb_object_data(o), git_odb_object_size(o))) {
@@ -464,7 +462,7 @@ static int range_read(struct range_commit *out, void *ctx,
 		return err_set(e, "read commit %.12s: not a commit",
 			       git_oid_tostr_s(&id));
 	}
-	if (is_shallow(h, &id)) {
+	if (h->shallow.n && strv_has(&h->shallow, git_oid_tostr_s(&id))) {
 		free(take_ptr(out->parents));
 		out->nparents = 0;
 	}
@@ -483,7 +481,8 @@ int history_range(struct dag *out, struct history *h,
 		  const struct range_query *q, struct progress *p,
 		  struct err *e)
 {
-	CLEANUP(limits_release) struct limits limits = {
+	CLEANUP(limits_release)
+	struct limits limits = {
 		.h = h,
 		.source = { .ctx = h, .read = tree_read },
 	};

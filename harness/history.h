@@ -66,9 +66,9 @@ int history_range(struct dag *out, struct history *h,
  * executable bit, file <-> directory changes: as git checkout does.
  *
  * A missing, unreadable or unknown stamp means: look at every path.
- * leave_out: directories that are not written, but for what configures them; NULL
- * for a whole tree. dir/left-out says what was left out: when it changes every
- * path is looked at.
+ * leave_out: directories that are not written, but for what configures them;
+ * NULL for a whole tree. dir/left-out says what was left out: when it changes
+ * every path is looked at.
  *
  * The caller holds a lock on dir. Disk full is an error, and is repaired by the
  * next call as well. */

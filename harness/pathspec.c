@@ -14,13 +14,15 @@ int pathspec_parse(struct strv *out, const struct strv *paths, struct err *e)
 			p += 2;
 		else if (*p == ':')
 			return err_set(e,
-				       "path limit %s: of git's pathspec magic only :/ is understood",
+				       "path limit %s: of git's pathspec magic "
+				       "only :/ is understood",
 				       p);
 		while (str_starts(p, "./"))
 			p += 2 + strspn(p + 2, "/");
 		if (*p == '/' || str_starts(p, "../") || !strcmp(p, ".."))
 			return err_set(e,
-				       "path limit %s: outside the repository; name it from the top of the tree",
+				       "path limit %s: outside the repository; "
+				       "name it from the top of the tree",
 				       p);
 		len = strlen(p);
 		while (len && p[len - 1] == '/')

@@ -56,7 +56,8 @@ static size_t slot_of(const struct range *r, const unsigned char *id)
 	size_t i;
 
 	memcpy(&h, id, sizeof(h));
-	for (i = h & (r->nslots - 1); r->slots[i]; i = (i + 1) & (r->nslots - 1))
+	for (i = h & (r->nslots - 1); r->slots[i];
+	     i = (i + 1) & (r->nslots - 1))
 		if (!memcmp(r->v[r->slots[i] - 1].id, id, ID_SIZE))
 			break;
 	return i;
@@ -113,8 +114,7 @@ static int node_read(struct range *r, int i, struct err *e)
 
 static bool before(const struct entry *a, const struct entry *b)
 {
-	return a->time != b->time ? a->time > b->time
-				  : a->arrival < b->arrival;
+	return a->time != b->time ? a->time > b->time : a->arrival < b->arrival;
 }
 
 static void heap_push(struct range *r, int node)
@@ -124,8 +124,8 @@ static void heap_push(struct range *r, int node)
 
 	if (r->nheap > r->heap_cap) {
 		r->heap_cap = r->heap_cap * 2 + 256;
-		r->heap = xrealloc(r->heap, (size_t)r->heap_cap *
-						    sizeof(*r->heap));
+		r->heap = xrealloc(r->heap,
+				   (size_t)r->heap_cap * sizeof(*r->heap));
 	}
 	for (; i && before(&x, &r->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		r->heap[i] = r->heap[(i - 1) / 2];
@@ -210,7 +210,7 @@ static int walk_step(struct range *r, int i, struct err *e)
 /* Clocks are wrong now and then, so that a commit can turn out to be reached
  * from a good one only late: some more are looked at after the last wanted one,
  * and all that are not clearly older. git does the same, with less margin. */
-#define SLOP 256
+#define SLOP	     256
 #define SLOP_SECONDS 86400
 
 static int walk(struct range *r, struct progress *p, struct err *e)
@@ -284,8 +284,8 @@ static void sort(struct dag *out, struct range *r, int bad)
 	int n = 0;
 
 	for (int i = 0; i < r->n; i++)
-		for (int k = 0; inside(r, i) &&
-				k < limited_parents(r, &r->v[i]); k++)
+		for (int k = 0;
+		     inside(r, i) && k < limited_parents(r, &r->v[i]); k++)
 			children[r->v[i].parents[k]]++;
 	out->v = xcalloc((size_t)r->n, sizeof(*out->v));
 	r->nheap = 0;
@@ -335,8 +335,8 @@ static int compare(struct dag_node *out, struct range *r, const struct node *c,
 				out->same |= 1ULL << nth;
 			nth++;
 		} else if (r->v[p].flags & GOOD) {
-			out->limit |= differs ? DAG_GOOD_DIFFERS
-					      : DAG_GOOD_SAME;
+			out->limit |=
+				differs ? DAG_GOOD_DIFFERS : DAG_GOOD_SAME;
 		} else if (differs) {
 			out->limit |= DAG_OUT_DIFFERS;
 		}
@@ -364,9 +364,9 @@ static void choose(struct dag *dag)
 		bool good_same = c->limit & DAG_GOOD_SAME;
 		bool relevant = c->nparents || (c->limit & DAG_GOOD_DIFFERS);
 
-		c->candidate = i == 0 ||
-			       (reached[i] && same < 0 && !good_same &&
-				(relevant || (c->limit & DAG_OUT_DIFFERS)));
+		c->candidate =
+			i == 0 || (reached[i] && same < 0 && !good_same &&
+				   (relevant || (c->limit & DAG_OUT_DIFFERS)));
 		if (!reached[i] || (same < 0 && good_same))
 			continue;
 		for (int k = 0; k < c->nparents; k++)
@@ -400,10 +400,10 @@ static int limit(struct dag *dag, struct range *r, struct progress *p,
 
 int range_walk(struct dag *out, const struct range_source *source,
 	       const unsigned char *bad, unsigned char (*goods)[ID_SIZE],
-	       int ngoods, bool first_parent, struct progress *p,
-	       struct err *e)
+	       int ngoods, bool first_parent, struct progress *p, struct err *e)
 {
-	CLEANUP(range_release) struct range r = {
+	CLEANUP(range_release)
+	struct range r = {
 		.source = source,
 		.first_parent = first_parent,
 	};
@@ -426,7 +426,8 @@ int range_walk(struct dag *out, const struct range_source *source,
 
 		to_hex(hex, bad);
 		return err_set(e,
-			       "%.12s, the bad commit, is part of a good one: nothing lies between them (are they swapped?)",
+			       "%.12s, the bad commit, is part of a good one: "
+			       "nothing lies between them (are they swapped?)",
 			       hex);
 	}
 	sort(out, &r, top);

@@ -9,7 +9,7 @@
 
 struct range_commit {
 	unsigned char tree[ID_SIZE];
-	int64_t time; /* committer's */
+	int64_t time;			   /* committer's */
 	unsigned char (*parents)[ID_SIZE]; /* range_walk frees it */
 	int nparents;
 };

@@ -5,7 +5,8 @@
 
 /* This follows git's bisect.c and limit_list() step by step, with their
  * quirks: a choice is only the same as git's if the order in which equals are
- * met is the same too. Only the counting of ancestors is another, faster one. */
+ * met is the same too. Only the counting of ancestors is another, faster one.
+ */
 
 enum {
 	ABOVE = 1,  /* an ancestor of a good commit, or good itself */
@@ -25,7 +26,7 @@ struct work {
 	int *list;   /* git's list of commits, oldest first */
 	int nlist;
 	int *weight; /* a node: how many that count it can reach */
-	int nr;      /* how many count */
+	int nr;	     /* how many count */
 	int bad;     /* the bad commit above all others, or -1 */
 };
 
@@ -169,18 +170,19 @@ static int next_parent(const struct work *w, int i, int *k)
 }
 
 /* A queue by time, newest first; equals in the order of their arrival. */
+struct queued {
+	int64_t time;
+	int arrival, node;
+};
+
 struct queue {
-	struct queued {
-		int64_t time;
-		int arrival, node;
-	} *v;
+	struct queued *v;
 	int n, arrivals;
 };
 
 static bool queued_before(const struct queued *a, const struct queued *b)
 {
-	return a->time != b->time ? a->time > b->time
-				  : a->arrival < b->arrival;
+	return a->time != b->time ? a->time > b->time : a->arrival < b->arrival;
 }
 
 static void queue_push(struct queue *q, int64_t time, int node)
@@ -218,8 +220,8 @@ static int queue_pop(struct queue *q)
 static void walk(struct work *w)
 {
 	const struct dag *dag = w->dag;
-	AUTOFREE void *buf = xmalloc(((size_t)dag->n + 1) *
-				     sizeof(struct queued));
+	AUTOFREE void *buf =
+		xmalloc(((size_t)dag->n + 1) * sizeof(struct queued));
 	AUTOFREE unsigned char *inner = xcalloc((size_t)dag->n, 1);
 	struct queue q = { .v = buf };
 	int tips = 0;
@@ -256,7 +258,7 @@ static void walk(struct work *w)
 	}
 }
 
-#define WORDS 8
+#define WORDS	8
 #define COLUMNS (WORDS * 64)
 
 /* How many commits that count each one reaches, itself included. Sets of
@@ -279,8 +281,8 @@ static void weigh(struct work *w)
 				continue;
 			memset(bits[i], 0, sizeof(bits[i]));
 			if (i >= lo && !(w->flags[i] & SAME))
-				bits[i][(i - lo) / 64] |=
-					1ULL << ((i - lo) % 64);
+				bits[i][(i - lo) / 64] |= 1ULL
+							  << ((i - lo) % 64);
 			while ((p = next_parent(w, i, &k)) >= 0)
 				for (int j = 0; p < hi && j < WORDS; j++)
 					bits[i][j] |= bits[p][j];
@@ -483,7 +485,8 @@ void search_next(struct search_answer *out, const struct dag *dag,
 		 const enum mark *marks)
 {
 	size_t n = (size_t)dag->n;
-	CLEANUP(work_release) struct work w = {
+	CLEANUP(work_release)
+	struct work w = {
 		.dag = dag,
 		.marks = marks,
 		.flags = xcalloc(n, 1),

@@ -83,10 +83,12 @@ static int compare(const struct tree_entry *a, const struct tree_entry *b)
 
 	if (diff)
 		return diff;
-	x = n < a->len ? (unsigned char)a->name[n]
-		       : a->mode == TREE_MODE_DIR ? '/' : '\0';
-	y = n < b->len ? (unsigned char)b->name[n]
-		       : b->mode == TREE_MODE_DIR ? '/' : '\0';
+	x = n < a->len		       ? (unsigned char)a->name[n]
+	    : a->mode == TREE_MODE_DIR ? '/'
+				       : '\0';
+	y = n < b->len		       ? (unsigned char)b->name[n]
+	    : b->mode == TREE_MODE_DIR ? '/'
+				       : '\0';
 	return x - y;
 }
 
@@ -129,7 +131,7 @@ static int diff_trees(struct walk *w, const unsigned char *a,
 	if (tree_load(&ta, w, a) || tree_load(&tb, w, b))
 		return -1;
 	while (!code && (ta.has || tb.has)) {
-		int order = !ta.has ? 1
+		int order = !ta.has   ? 1
 			    : !tb.has ? -1
 				      : compare(&ta.entry, &tb.entry);
 

@@ -25,8 +25,7 @@ static void boot_id(struct str *out)
 
 /* "TREE BOOT\n": without a flush, a tree is only sure to be there for as long
  * as the machine that wrote it stays up. */
-static int read_stamp(struct treestate *out, const char *path,
-		      struct err *e)
+static int read_stamp(struct treestate *out, const char *path, struct err *e)
 {
 	CLEANUP(str_release) struct str text = STR_INIT, boot = STR_INIT;
 
@@ -45,8 +44,7 @@ static int read_stamp(struct treestate *out, const char *path,
 	return 0;
 }
 
-int treestate_read(struct treestate *out, const char *dir,
-		      struct err *e)
+int treestate_read(struct treestate *out, const char *dir, struct err *e)
 {
 	AUTOFREE char *stamp = xfmt("%s/stamp", dir);
 	AUTOFREE char *dirty = xfmt("%s/dirty", dir);
@@ -182,14 +180,13 @@ int treestate_left_out(const char *dir, const struct strv *leave_out,
 	if (file_exists(path) && file_read(&then, path, &none) == 0 &&
 	    !strcmp(str_c(&now), str_c(&then)))
 		return 0;
-	return distrust(dir, e) ||
-			       file_write(path, str_c(&now), now.len, e)
+	return distrust(dir, e) || file_write(path, str_c(&now), now.len, e)
 		       ? -1
 		       : 0;
 }
 
 int treestate_begin(struct treestate *s, const char *dir, const char *tree,
-		 struct err *e)
+		    struct err *e)
 {
 	AUTOFREE char *dirty = xfmt("%s/dirty", dir);
 	CLEANUP(str_release) struct str text = STR_INIT;

@@ -1,5 +1,5 @@
-/* Which tree a directory holds, how sure that is, and what is to be looked at to
- * make it hold another. Survives a kill at any moment. */
+/* Which tree a directory holds, how sure that is, and what is to be looked at
+ * to make it hold another. Survives a kill at any moment. */
 #ifndef TREESTATE_H
 #define TREESTATE_H
 
@@ -23,8 +23,8 @@ void treestate_forget(struct treestate *s,
 int treestate_list(struct export_list *out, const struct treestate *s,
 		   const struct tree_source *source, const char *tree,
 		   struct err *e);
-/* Notes what is left out of the trees in dir (NULL: nothing). When that is not what
- * was left out before, every path is looked at next. */
+/* Notes what is left out of the trees in dir (NULL: nothing). When that is not
+ * what was left out before, every path is looked at next. */
 int treestate_left_out(const char *dir, const struct strv *leave_out,
 		       struct err *e);
 /* Before the first change: that tree is under way as well. */

@@ -7,7 +7,7 @@
 #include "test.h"
 
 #define MAX_COMMITS 160
-#define NFILES 6
+#define NFILES	    6
 
 struct world {
 	char *dir;
@@ -23,10 +23,10 @@ struct world {
 /* How a history is drawn. */
 struct shape {
 	const char *name;
-	int commits;	    /* about */
-	unsigned merges;    /* percent */
-	unsigned skew;	    /* percent of commits whose clock is wrong */
-	unsigned skips;	    /* percent */
+	int commits;	 /* about */
+	unsigned merges; /* percent */
+	unsigned skew;	 /* percent of commits whose clock is wrong */
+	unsigned skips;	 /* percent */
 	unsigned max_goods;
 	bool first_parent, limited;
 };
@@ -84,7 +84,8 @@ static bool world_make(struct world *w, const struct shape *shape)
 	w->dir = temp_make();
 	marks = xfmt("%s/marks", w->dir);
 	option = xfmt("--export-marks=%s", marks);
-	w->n = shape->commits / 2 + (int)draw(&w->seed, (unsigned)shape->commits);
+	w->n = shape->commits / 2 +
+	       (int)draw(&w->seed, (unsigned)shape->commits);
 	if (w->n > MAX_COMMITS)
 		w->n = MAX_COMMITS;
 	for (int i = 0; i < w->n; i++) {
@@ -126,8 +127,8 @@ static void draw_question(struct world *w, const struct shape *shape)
 	w->ngoods = 0;
 	for (int tries = 0; w->ngoods <= (int)draw(&w->seed, shape->max_goods);
 	     tries++) {
-		int g = (int)draw(&w->seed, tries < 20 ? (unsigned)w->n / 3 + 1
-						       : 1);
+		int g = (int)draw(&w->seed,
+				  tries < 20 ? (unsigned)w->n / 3 + 1 : 1);
 
 		if (w->above[w->bad][g])
 			w->goods[w->ngoods++] = g;
@@ -205,9 +206,9 @@ static struct said git_start(struct world *w, const struct shape *shape)
 
 static struct said git_mark(struct world *w, int i)
 {
-	static const char *const words[] = { [MARK_GOOD] = "good",
-					     [MARK_BAD] = "bad",
-					     [MARK_SKIP] = "skip" };
+	static const char *const words[] = {
+		[MARK_GOOD] = "good", [MARK_BAD] = "bad", [MARK_SKIP] = "skip"
+	};
 	CLEANUP(str_release) struct str out = STR_INIT;
 
 	git(&out, w->dir, NULL, "bisect", words[oracle(w, i)], w->hex[i], NULL);
@@ -290,7 +291,8 @@ static int duel(uint64_t seed, const struct shape *shape)
 		next = a.commit;
 		kind = a.kind;
 		if (!same)
-			printf("# %s seed %llu step %d: git %d %d (%d), we %d %d (%d)\n",
+			printf("# %s seed %llu step %d: git %d %d (%d), we %d "
+			       "%d (%d)\n",
 			       shape->name, (unsigned long long)seed, steps,
 			       git_says.kind, git_says.commit, git_says.steps,
 			       a.kind,
@@ -332,19 +334,18 @@ static void duels(const struct shape *shape, uint64_t seed, int n)
 
 TEST(search_git__linear_with_equal_times)
 {
-	static const struct shape shape = {
-		.name = "linear", .commits = 60, .max_goods = 1
-	};
+	static const struct shape shape = { .name = "linear",
+					    .commits = 60,
+					    .max_goods = 1 };
 
 	duels(&shape, 1, 3);
 }
 
 TEST(search_git__merges)
 {
-	static const struct shape shape = { .name = "merges",
-					    .commits = 100,
-					    .merges = 30,
-					    .max_goods = 3 };
+	static const struct shape shape = {
+		.name = "merges", .commits = 100, .merges = 30, .max_goods = 3
+	};
 
 	duels(&shape, 100, 12);
 }

@@ -83,9 +83,9 @@ static inline int git(struct str *out, const char *repo,
 	while ((arg = va_arg(ap, const char *)))
 		strv_add(&argv, arg);
 	va_end(ap);
-	if (input && (write(in_fd, input->buf, input->len) !=
-			      (ssize_t)input->len ||
-		      lseek(in_fd, 0, SEEK_SET)))
+	if (input &&
+	    (write(in_fd, input->buf, input->len) != (ssize_t)input->len ||
+	     lseek(in_fd, 0, SEEK_SET)))
 		return -1;
 	fflush(stdout);
 	pid = fork();

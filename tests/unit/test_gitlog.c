@@ -31,14 +31,15 @@ TEST(gitlog__reads_quoted_terms_and_options)
 	CLEANUP(gitlog_release) struct gitlog l = { 0 };
 	struct err e = { "" };
 
-	ASSERT(gitlog_parse(&l,
-			    "git bisect start '--term-old' 'fast' '--term-new' "
-			    "'slow' '--first-parent' '--' 'fs/ext4' 'it'\\''s'\n"
-			    "# 'slow': [" A "] new\ngit bisect slow " A "\n"
-			    "# 'fast': [" B "] old\ngit bisect fast " B "\n"
-			    "# status: waiting\n"
-			    "# first 'slow' commit: [" A "] new\n",
-			    &e) == 0);
+	ASSERT(gitlog_parse(
+		       &l,
+		       "git bisect start '--term-old' 'fast' '--term-new' "
+		       "'slow' '--first-parent' '--' 'fs/ext4' 'it'\\''s'\n"
+		       "# 'slow': [" A "] new\ngit bisect slow " A "\n"
+		       "# 'fast': [" B "] old\ngit bisect fast " B "\n"
+		       "# status: waiting\n"
+		       "# first 'slow' commit: [" A "] new\n",
+		       &e) == 0);
 	ASSERT(l.n == 2 && l.paths.n == 2);
 	EXPECT_STR(l.term_new, "slow");
 	EXPECT(l.first_parent);
@@ -100,8 +101,9 @@ TEST(gitlog__new_and_old_are_terms_too)
 	CLEANUP(gitlog_release) struct gitlog l = { 0 }, mixed = { 0 };
 	struct err e = { "" };
 
-	ASSERT(gitlog_parse(&l, "git bisect start\r\n\r\ngit-bisect new " A
-				"\r\n\tgit bisect old " B "\n",
+	ASSERT(gitlog_parse(&l,
+			    "git bisect start\r\n\r\ngit-bisect new " A
+			    "\r\n\tgit bisect old " B "\n",
 			    &e) == 0);
 	EXPECT_STR(l.term_new, "new");
 	EXPECT_INT(l.n, 2);
@@ -118,8 +120,9 @@ TEST(gitlog__notes_stay_with_their_commit)
 	static const char *const subjects[] = { "new", "old", "mid" };
 	struct err e = { "" };
 
-	ASSERT(gitlog_parse(&l, "git bisect start " A " " B
-				"\ngit bisect bad " C "\n",
+	ASSERT(gitlog_parse(&l,
+			    "git bisect start " A " " B "\ngit bisect bad " C
+			    "\n",
 			    &e) == 0);
 	strv_add(&l.v[1].notes, "median 8.1 s\ngit bisect reset");
 	strv_add(&l.v[2].notes, "one");
@@ -136,9 +139,12 @@ TEST(gitlog__notes_stay_with_their_commit)
 TEST(gitlog__refuses_what_it_cannot_do)
 {
 	static const char *const texts[] = {
-		"git bisect start 'open\n",	 "git bisect bad\n",
-		"git bisect start --term-old\n", "git bisect start --what\n",
-		"git bisect weak " A "\n",	 "git bisect\n",
+		"git bisect start 'open\n",
+		"git bisect bad\n",
+		"git bisect start --term-old\n",
+		"git bisect start --what\n",
+		"git bisect weak " A "\n",
+		"git bisect\n",
 		"git bisect start --term-old=x --term-new=x\n",
 	};
 
@@ -161,7 +167,8 @@ static char *make_repo(char hex[4][HEX_SIZE])
 	for (int i = 0; i < 4; i++)
 		str_fmt(&in,
 			"commit refs/heads/main\ncommitter C <c@example.com> "
-			"%d +0000\ndata 5\nit's%d\nM 644 inline f\ndata 1\n%d\n",
+			"%d +0000\ndata 5\nit's%d\nM 644 inline f\ndata "
+			"1\n%d\n",
 			1000000000 + i, i, i);
 	git(NULL, dir, NULL, "init", "-q", "-b", "main", ".", NULL);
 	git(NULL, dir, &in, "fast-import", "--quiet", NULL);

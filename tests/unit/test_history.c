@@ -1,6 +1,7 @@
 #include "test.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "gitrepo.h"
@@ -14,7 +15,8 @@ struct fixture {
 	uint64_t seed;
 };
 
-/* A path is a file in one commit, a directory in the next, a link in a third. */
+/* A path is a file in one commit, a directory in the next, a link in a third.
+ */
 static void draw_file(struct str *s, uint64_t *seed, int i)
 {
 	static const char *const modes[] = { "100644", "100644", "100755",
@@ -190,12 +192,14 @@ TEST(history__left_out_directories_come_and_go)
 	left = xfmt("%s/sound/a.c", f.src);
 	kept = xfmt("%s/sound/Kconfig", f.src);
 	ASSERT(history_open(&h, f.repo, &e) == 0);
-	EXPECT_INT(history_export(&st, h, f.hex[0], f.work, &dirs, NULL, &e), 0);
+	EXPECT_INT(history_export(&st, h, f.hex[0], f.work, &dirs, NULL, &e),
+		   0);
 	EXPECT(!file_exists(left) && file_exists(kept));
 	EXPECT_INT(history_export(&st, h, f.hex[0], f.work, NULL, NULL, &e), 0);
 	EXPECT(file_exists(left));
 	EXPECT(is_tree(&f, 0));
-	EXPECT_INT(history_export(&st, h, f.hex[1], f.work, &dirs, NULL, &e), 0);
+	EXPECT_INT(history_export(&st, h, f.hex[1], f.work, &dirs, NULL, &e),
+		   0);
 	EXPECT(!file_exists(left) && file_exists(kept));
 	history_close(h);
 	teardown(&f);
@@ -223,5 +227,293 @@ TEST(history__revisions_and_kernels)
 	EXPECT_INT(history_is_ancestor(h, f.hex[3], f.hex[0], &e), 0);
 	EXPECT_INT(history_is_ancestor(h, f.hex[3], f.hex[3], &e), 1);
 	history_close(h);
+	teardown(&f);
+}
+
+/* Runs an export in a child and says how it failed; "" if it did not. */
+static void export_fails(struct str *out, struct fixture *f, int n,
+			 void (*prepare)(void))
+{
+	int pipes[2], status;
+	char buf[1024];
+	ssize_t k;
+	pid_t pid;
+
+	if (pipe(pipes))
+		return;
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		struct err e = { "" };
+
+		prepare();
+		export(f, n, &e);
+		_exit(write(pipes[1], e.msg, strlen(e.msg)) < 0);
+	}
+	close(pipes[1]);
+	str_puts(out, "");
+	while ((k = read(pipes[0], buf, sizeof(buf))) > 0)
+		str_add(out, buf, (size_t)k);
+	close(pipes[0]);
+	waitpid(pid, &status, 0);
+}
+
+static void no_space(void)
+{
+	const struct rlimit limit = { 1500, 1500 };
+
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void interrupt(void)
+{
+	proc_interrupt(SIGINT);
+}
+
+TEST(history__export_that_fails_says_so_and_is_repaired)
+{
+	CLEANUP(str_release) struct str full = STR_INIT, stop = STR_INIT;
+	struct fixture f;
+	struct err e = { "" };
+
+	ASSERT(setup(&f));
+	export_fails(&full, &f, 0, no_space);
+	EXPECT(str_starts(str_c(&full), "write "));
+	EXPECT(str_ends(str_c(&full), ": File too large"));
+	EXPECT(strstr(str_c(&full), f.src) != NULL);
+	EXPECT_INT(export(&f, 1, &e), 0);
+	EXPECT(is_tree(&f, 1));
+	export_fails(&stop, &f, 2, interrupt);
+	EXPECT_STR(str_c(&stop), "interrupted");
+	EXPECT_INT(export(&f, 3, &e), 0);
+	EXPECT(is_tree(&f, 3));
+	teardown(&f);
+}
+
+/* What others put there: in the way it goes, beside it stays, and a link out of
+ * the tree is never followed. */
+TEST(history__export_among_foreign_files)
+{
+	struct fixture f;
+	struct err e = { "" };
+	AUTOFREE char *outside = NULL;
+	AUTOFREE char *inner = NULL;
+	AUTOFREE char *scripts = NULL;
+	AUTOFREE char *makefile = NULL;
+	AUTOFREE char *beside = NULL;
+	AUTOFREE char *stamp = NULL;
+
+	ASSERT(setup(&f));
+	outside = xfmt("%s/outside", f.dir);
+	inner = xfmt("%s/outside/Makefile.build", f.dir);
+	scripts = xfmt("%s/scripts", f.src);
+	makefile = xfmt("%s/Makefile/x/y", f.src);
+	beside = xfmt("%s/mine/notes", f.src);
+	stamp = xfmt("%s/stamp", f.work);
+	EXPECT_INT(dir_make(outside, &e), 0);
+	EXPECT_INT(dir_make(makefile, &e), 0);
+	EXPECT_INT(dir_make(beside, &e), 0);
+	EXPECT_INT(symlink(outside, scripts), 0);
+	EXPECT_INT(export(&f, 0, &e), 0);
+	EXPECT(!file_exists(inner));
+	EXPECT(file_exists(beside));
+	EXPECT(is_tree(&f, 0));
+	/* Without its stamp a tree is looked at all over. */
+	EXPECT_INT(dir_remove(scripts, &e), 0);
+	EXPECT_INT(symlink(outside, scripts), 0);
+	EXPECT_INT(unlink(stamp), 0);
+	EXPECT_INT(export(&f, 0, &e), 0);
+	EXPECT(!file_exists(inner));
+	EXPECT(is_tree(&f, 0));
+	teardown(&f);
+}
+
+TEST(history__export_repairs_only_what_may_be_wrong)
+{
+	struct fixture f;
+	struct err e = { "" };
+	struct stat before, after;
+	struct export_stats st;
+	struct history *h;
+	AUTOFREE char *path = NULL;
+	AUTOFREE char *dirty = NULL;
+	AUTOFREE char *text = NULL;
+
+	ASSERT(setup(&f));
+	path = xfmt("%s/Kconfig", f.src);
+	dirty = xfmt("%s/dirty", f.work);
+	EXPECT_INT(export(&f, 0, &e), 0);
+	ASSERT(stat(path, &before) == 0);
+	ASSERT(history_open(&h, f.repo, &e) == 0);
+	/* As if killed at once on the way to another tree. */
+	{
+		struct commit c;
+
+		ASSERT(history_commit(&c, h, f.hex[1], &e) == 0);
+		text = xfmt("%s\n", c.tree);
+		commit_release(&c);
+	}
+	ASSERT(file_write(dirty, text, strlen(text), &e) == 0);
+	usleep(20000);
+	EXPECT_INT(history_export(&st, h, f.hex[0], f.work, NULL, NULL, &e), 0);
+	EXPECT(st.looked_at > 0);
+	EXPECT_INT(st.written, 0);
+	EXPECT_INT(st.removed, 0);
+	EXPECT(!file_exists(dirty));
+	ASSERT(stat(path, &after) == 0);
+	EXPECT(before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
+	       before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
+	EXPECT_INT(history_export(&st, h, f.hex[0], f.work, NULL, NULL, &e), 0);
+	EXPECT_INT(st.looked_at, 0);
+	history_close(h);
+	teardown(&f);
+}
+
+/* a - b - merge - d, and a - x - merge; x is older by the clock than a. */
+static void make_merge(struct fixture *f)
+{
+	CLEANUP(str_release) struct str in = STR_INIT, out = STR_INIT;
+
+	str_puts(&in,
+		 "commit refs/heads/m\nmark :1\ncommitter A <a@b> 1000 +0000\n"
+		 "data 1\na\nM 644 inline fs/a\ndata 1\na\n"
+		 "commit refs/heads/m\nmark :2\ncommitter A <a@b> 1010 +0000\n"
+		 "data 1\nb\nfrom :1\nM 644 inline fs/a\ndata 1\nb\n"
+		 "commit refs/heads/x\nmark :3\ncommitter A <a@b> 900 +0000\n"
+		 "data 1\nx\nfrom :1\nM 644 inline mm/x\ndata 1\nx\n"
+		 "commit refs/heads/m\nmark :4\ncommitter A <a@b> 1020 +0000\n"
+		 "data 1\nm\nfrom :2\nmerge :3\nM 644 inline mm/x\ndata 1\nx\n"
+		 "commit refs/heads/m\nmark :5\ncommitter A <a@b> 1030 +0000\n"
+		 "data 1\nd\nfrom :4\nM 644 inline mm/y\ndata 1\ny\n"
+		 "tag v1\nfrom :2\ntagger A <a@b> 1 +0000\ndata 1\nt\n");
+	EXPECT_INT(git(&out, f->repo, &in, "fast-import", "--quiet", NULL), 0);
+}
+
+static void range_of(struct dag *out, struct fixture *f, const char *bad,
+		     const char *good, bool first_parent, const char *path,
+		     struct err *e)
+{
+	CLEANUP(strv_release) struct strv goods = STRV_INIT, paths = STRV_INIT;
+	const struct range_query q = { .bad = bad,
+				       .goods = &goods,
+				       .first_parent = first_parent,
+				       .paths = &paths };
+	struct history *h;
+
+	*out = (struct dag){ .n = 0 };
+	strv_add(&goods, good);
+	if (path)
+		strv_add(&paths, path);
+	if (history_open(&h, f->repo, e))
+		return;
+	if (history_range(out, h, &q, NULL, e))
+		out->n = -1;
+	history_close(h);
+}
+
+static int candidates(const struct dag *d)
+{
+	int n = 0;
+
+	for (int i = 0; i < d->n; i++)
+		n += d->v[i].candidate;
+	return n;
+}
+
+TEST(history__range_is_what_lies_between)
+{
+	CLEANUP(dag_release) struct dag all, first, limited, none;
+	struct fixture f;
+	struct err e = { "" };
+
+	ASSERT(setup(&f));
+	make_merge(&f);
+	range_of(&all, &f, "m", "m~3", false, NULL, &e);
+	ASSERT(all.n == 4); /* d, the merge, b, x */
+	for (int i = 0; i < all.n; i++)
+		for (int k = 0; k < all.v[i].nparents; k++)
+			EXPECT(all.v[i].parents[k] > i);
+	EXPECT_INT(all.v[1].nparents, 2);
+	EXPECT_INT(all.v[0].time, 1030);
+	range_of(&first, &f, "m", "m~3", true, NULL, &e);
+	EXPECT_INT(first.n, 3);
+	range_of(&limited, &f, "m", "m~3", false, "mm/", &e);
+	EXPECT_INT(limited.n, 4);
+	EXPECT_INT(candidates(&limited), 2); /* d and x, not the merge */
+	range_of(&none, &f, "m~2", "m", false, NULL, &e);
+	EXPECT_INT(none.n, -1);
+	EXPECT(strstr(e.msg, "part of a good one"));
+	none.n = 0;
+	teardown(&f);
+}
+
+TEST(history__names_bases_and_paths)
+{
+	CLEANUP(strv_release) struct strv bases = STRV_INIT, paths = STRV_INIT;
+	CLEANUP(str_release) struct str name = STR_INIT, other = STR_INIT;
+	struct fixture f;
+	struct history *h;
+	struct err e = { "" };
+	char hex[HEX_SIZE];
+
+	ASSERT(setup(&f));
+	make_merge(&f);
+	ASSERT(history_open(&h, f.repo, &e) == 0);
+	EXPECT_INT(history_resolve(hex, h, "v1", &e), 0);
+	EXPECT_INT(history_name(&name, h, hex, &e), 0);
+	EXPECT_STR(str_c(&name), "v1");
+	EXPECT_INT(history_name(&other, h, "m", &e), 0);
+	EXPECT_INT(other.len, 12);
+	EXPECT_INT(history_merge_bases(&bases, h, "x", "v1", &e), 0);
+	EXPECT_INT(history_resolve(hex, h, "m~3", &e), 0);
+	ASSERT(bases.n == 1);
+	EXPECT_STR(bases.v[0], hex);
+	strv_release(&bases);
+	EXPECT_INT(history_merge_bases(&bases, h, "x", "c1", &e), 0);
+	EXPECT_INT(bases.n, 0);
+	EXPECT_INT(history_paths(&paths, h, "m", &e), 0);
+	ASSERT(paths.n == 1);
+	EXPECT_STR(paths.v[0], "mm/y");
+	EXPECT_INT(history_check_kernel(h, "m", &e), -1);
+	EXPECT_STR(e.msg, "m: not a kernel tree (no Makefile)");
+	EXPECT_INT(history_resolve(hex, h, "m^{tree}", &e), -1);
+	EXPECT(strstr(e.msg, "not a commit"));
+	EXPECT_INT(history_resolve(hex, h, "", &e), -1);
+	history_close(h);
+	teardown(&f);
+}
+
+TEST(history__opens_work_trees_and_shallow_clones)
+{
+	CLEANUP(dag_release) struct dag dag = { .n = 0 };
+	CLEANUP(str_release) struct str out = STR_INIT;
+	struct fixture f;
+	struct history *h;
+	struct err e = { "" };
+	AUTOFREE char *sub = NULL;
+	AUTOFREE char *shallow = NULL;
+	AUTOFREE char *url = NULL;
+	char hex[HEX_SIZE];
+
+	ASSERT(setup(&f));
+	make_merge(&f);
+	sub = xfmt("%s/tree/fs", f.dir);
+	shallow = xfmt("%s/shallow", f.dir);
+	url = xfmt("file://%s", f.repo);
+	EXPECT_INT(git(&out, f.repo, NULL, "worktree", "add", "-q", "../tree",
+		       "m", NULL),
+		   0);
+	ASSERT(history_open(&h, sub, &e) == 0);
+	EXPECT(str_ends(history_dir(h), "/repo"));
+	EXPECT_INT(history_resolve(hex, h, "HEAD", &e), 0);
+	history_close(h);
+	EXPECT_INT(git(&out, f.dir, NULL, "clone", "-q", "--bare", "--depth=2",
+		       "--branch=m", url, "shallow", NULL),
+		   0);
+	free(f.repo);
+	f.repo = take_ptr(shallow);
+	range_of(&dag, &f, "m", "m~1", false, NULL, &e);
+	EXPECT_INT(dag.n, 1);
 	teardown(&f);
 }

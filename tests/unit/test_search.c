@@ -110,7 +110,9 @@ TEST(search__only_skipped_ones_left_are_an_honest_range)
 TEST(search__a_good_commit_above_a_bad_one_is_a_conflict)
 {
 	CLEANUP(dag_release) struct dag dag;
-	enum mark marks[8] = { [0] = MARK_BAD, [2] = MARK_GOOD, [5] = MARK_BAD };
+	enum mark marks[8] = {
+		[0] = MARK_BAD, [2] = MARK_GOOD, [5] = MARK_BAD
+	};
 	struct search_answer a;
 
 	make(&dag, line, 8);
@@ -133,7 +135,8 @@ TEST(search__two_bad_branches_share_their_culprit)
 	EXPECT_INT(a.kind, SEARCH_FOUND);
 	EXPECT_INT(a.commit, 5);
 	search_answer_release(&a);
-	marks[5] = MARK_GOOD; /* a culprit each: the first one's is looked for */
+	marks[5] =
+		MARK_GOOD; /* a culprit each: the first one's is looked for */
 	search_next(&a, &dag, marks);
 	EXPECT_INT(a.kind, SEARCH_TEST);
 	EXPECT_INT(a.commit, 3);
