@@ -148,7 +148,7 @@ static int boot_end(struct bisect *b, const char *hex, enum mark m,
 		return 0;
 	return err_set(e, "the %s commit %s cannot be tested: %s",
 		       state_term(b->s, m), str_c(&name),
-		       b->s->events[b->s->n - 1].trial.reason);
+		       b->s->events[b->s->n - 1]->trial.reason);
 }
 
 /* The workload that tells the two apart best decides; the others are measured

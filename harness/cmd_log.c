@@ -41,12 +41,12 @@ static int start_entries(struct gitlog *l, struct strv *subjects, int *nstart,
 {
 	const struct session *s = b->s;
 
-	for (int i = 0; i < s->n && s->events[i].kind == EVENT_MARK; i++) {
-		enum mark m = s->events[i].mark;
+	for (int i = 0; i < s->n && s->events[i]->kind == EVENT_MARK; i++) {
+		enum mark m = s->events[i]->mark;
 
 		if (m == MARK_SKIP || (m == MARK_BAD) != (i == 0))
 			break;
-		if (add_entry(l, subjects, b, s->events[i].commit, m, e))
+		if (add_entry(l, subjects, b, s->events[i]->commit, m, e))
 			return -1;
 	}
 	*nstart = l->n;

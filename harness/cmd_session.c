@@ -228,9 +228,9 @@ static int status_rows(struct row **rows, int *n, struct bisect *b,
 static const struct event *last_end(const struct session *s)
 {
 	for (int i = s->n - 1; i >= 0; i--) {
-		if (s->events[i].kind == EVENT_END)
-			return &s->events[i];
-		if (s->events[i].kind == EVENT_MARK)
+		if (s->events[i]->kind == EVENT_END)
+			return s->events[i];
+		if (s->events[i]->kind == EVENT_MARK)
 			return NULL;
 	}
 	return NULL;

@@ -37,6 +37,12 @@ static int lock(struct session *s, struct err *e)
 		       (int)strtol(str_c(&pid), NULL, 10));
 }
 
+static void event_free(struct event *ev)
+{
+	event_release(ev);
+	free(ev);
+}
+
 static void start(struct session *s, const char *dir)
 {
 	*s = (struct session){ .dir = xstrdup(dir),
@@ -47,7 +53,7 @@ static void start(struct session *s, const char *dir)
 void session_close(struct session *s)
 {
 	for (int i = 0; i < s->n; i++)
-		event_release(&s->events[i]);
+		event_free(s->events[i]);
 	free(s->events);
 	question_release(&s->q);
 	free(s->note);
@@ -70,7 +76,8 @@ static void push(struct session *s, struct event *ev)
 {
 	s->events = xrealloc(s->events,
 			     (size_t)(s->n + 1) * sizeof(*s->events));
-	s->events[s->n++] = *ev;
+	s->events[s->n] = xmalloc(sizeof(*ev));
+	*s->events[s->n++] = *ev;
 	*ev = (struct event){ 0 };
 }
 
@@ -219,9 +226,9 @@ int session_next_trial(const struct session *s)
 	int last = 0;
 
 	for (int i = 0; i < s->n; i++)
-		if (s->events[i].kind == EVENT_TRIAL &&
-		    s->events[i].trial.number > last)
-			last = s->events[i].trial.number;
+		if (s->events[i]->kind == EVENT_TRIAL &&
+		    s->events[i]->trial.number > last)
+			last = s->events[i]->trial.number;
 	return last + 1;
 }
 

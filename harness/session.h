@@ -14,7 +14,8 @@
 struct session {
 	char *dir;
 	struct question q;
-	struct event *events;
+	struct event **events; /* each stays where it is until session_close:
+				* what borrows from one outlives an append */
 	int n;
 	char *note; /* a torn last line was dropped: say so; or NULL */
 	int lock_fd, journal_fd;

@@ -40,7 +40,7 @@ static const struct kernel *kernel_of(const struct state *st, const char *hex)
 	const struct kernel *k = NULL;
 
 	for (int i = 0; i < st->s->n; i++) {
-		const struct event *ev = &st->s->events[i];
+		const struct event *ev = st->s->events[i];
 
 		if (ev->kind == EVENT_BUILD && !strcmp(ev->commit, hex))
 			k = &ev->kernel;
@@ -68,7 +68,7 @@ int state_samples(double **out, const struct state *st, const char *hex,
 	int n = 0;
 
 	for (int i = 0; i < st->s->n; i++) {
-		const struct event *ev = &st->s->events[i];
+		const struct event *ev = st->s->events[i];
 		const struct sample *s;
 
 		if (!is_boot_of(ev, hex, k) || ev->trial.outcome != BOOT_OK)
@@ -88,7 +88,7 @@ static const char *boot_failure(const struct state *st, const char *hex,
 	const char *reason = NULL;
 
 	for (int i = 0; i < st->s->n; i++) {
-		const struct event *ev = &st->s->events[i];
+		const struct event *ev = st->s->events[i];
 
 		if (!is_boot_of(ev, hex, k))
 			continue;
@@ -104,7 +104,7 @@ static const struct event *user_mark(const struct state *st, const char *hex)
 	const struct event *last = NULL;
 
 	for (int i = 0; i < st->s->n; i++) {
-		const struct event *ev = &st->s->events[i];
+		const struct event *ev = st->s->events[i];
 
 		if (ev->kind == EVENT_MARK && !strcmp(ev->commit, hex))
 			last = ev;
@@ -164,7 +164,7 @@ static void replay_ends(struct state *st, struct strv *goods)
 	st->bad[0] = st->next[0] = '\0';
 	st->rule = NULL;
 	for (int i = 0; i < st->s->n; i++) {
-		const struct event *ev = &st->s->events[i];
+		const struct event *ev = st->s->events[i];
 
 		if (ev->kind == EVENT_RULE)
 			st->rule = &ev->rule;
@@ -229,7 +229,7 @@ int state_load(struct state *st, const struct session *s, struct history *h,
 	/* Only commits that the journal speaks of can have a mark, or share a
 	 * kernel with one that has. */
 	for (int i = 0; i < s->n; i++) {
-		const char *hex = s->events[i].commit;
+		const char *hex = s->events[i]->commit;
 		int at = hex[0] ? dag_find(&st->dag, hex) : -1;
 
 		if (at >= 0 && st->marks[at] == MARK_NONE) {
@@ -245,7 +245,7 @@ int state_load(struct state *st, const struct session *s, struct history *h,
 void state_tested(struct strv *out, const struct state *st)
 {
 	for (int i = 0; i < st->s->n; i++) {
-		const char *hex = st->s->events[i].commit;
+		const char *hex = st->s->events[i]->commit;
 
 		if (hex[0] && !strv_has(out, hex))
 			strv_add(out, hex);
@@ -300,8 +300,8 @@ int state_row(struct row *out, const struct state *st, struct history *h,
 		return -1;
 	state_find(&f, st, hex);
 	for (int i = 0; i < st->s->n; i++)
-		if (is_boot_of(&st->s->events[i], hex, f.kernel))
-			trials[n++] = &st->s->events[i].trial;
+		if (is_boot_of(st->s->events[i], hex, f.kernel))
+			trials[n++] = &st->s->events[i]->trial;
 	row_fill(out, trials, n, workload);
 	out->kernel = str_take(&name);
 	out->commit = xstrdup(hex);

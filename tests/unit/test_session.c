@@ -60,9 +60,9 @@ TEST(session__replays_what_was_appended)
 	session_close(&s);
 	ASSERT(session_open(&s, where, &e) == 0);
 	EXPECT_INT(s.n, 2);
-	EXPECT_INT(s.events[1].trial.number, 2);
-	EXPECT(s.events[1].trial.samples[0].elapsed == 1.25);
-	EXPECT_STR(s.events[0].trial.reason, "caf? \"quoted\"\n");
+	EXPECT_INT(s.events[1]->trial.number, 2);
+	EXPECT(s.events[1]->trial.samples[0].elapsed == 1.25);
+	EXPECT_STR(s.events[0]->trial.reason, "caf? \"quoted\"\n");
 	EXPECT_STR(s.q.device, "sata");
 	EXPECT_INT(session_next_trial(&s), 3);
 	session_close(&s);
