@@ -11,7 +11,9 @@ dir=${IOBISECT_TEST_DIR:-$IOBISECT_BUILD/vm}
 }
 PATH=$IOBISECT_BUILD/bin:$PATH
 IOBISECT_CACHE=$dir/cache
-export PATH IOBISECT_CACHE
+# Of their own: what the harness costs is measured against a first build.
+CCACHE_DIR=$dir/ccache
+export PATH IOBISECT_CACHE CCACHE_DIR
 cd "$dir/linux"
 planted=$(git rev-parse refs/iobisect-test/planted)
 
