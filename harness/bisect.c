@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define CONFIRM_BOOTS 3
-/* Most boots of a candidate or an endpoint, in multiples of --runs. */
-#define BOOTS_PER_RUN 3
+/* An end that boots only sometimes fails so often before it is given up. */
+#define END_FAILURES 2
 
 void bisect_release(struct bisect *b)
 {
@@ -134,7 +134,6 @@ static int boot_end(struct bisect *b, const char *hex, enum mark m,
 {
 	CLEANUP(kernel_release) struct kernel k = { 0 };
 	CLEANUP(str_release) struct str name = STR_INIT;
-	int before = boots_of(b, hex);
 
 	if (get_kernel(&k, b, hex, e) || name_of(&name, b, hex, e))
 		return -1;
@@ -142,10 +141,16 @@ static int boot_end(struct bisect *b, const char *hex, enum mark m,
 		return err_set(e, "the %s commit %s does not build: %s (%s)",
 			       state_term(b->s, m), str_c(&name), k.reason,
 			       k.log ? k.log : "no log");
-	if (boot(b, &k, hex, e))
-		return -1;
-	if (boots_of(b, hex) > before)
-		return 0;
+	for (int failed = 0; failed < END_FAILURES; failed++) {
+		int before = boots_of(b, hex);
+
+		if (boot(b, &k, hex, e))
+			return -1;
+		if (boots_of(b, hex) > before)
+			return 0;
+		if (!before)
+			break;
+	}
 	return err_set(e, "the %s commit %s cannot be tested: %s",
 		       state_term(b->s, m), str_c(&name),
 		       b->s->events[b->s->n - 1]->trial.reason);
@@ -158,6 +163,11 @@ static enum verdict_gap pick_rule(struct verdict_rule *out,
 				  struct err *why)
 {
 	struct verdict_limit limit = { 0 };
+	struct verdict_ends ends = {
+		.limit = &limit,
+		.runs = b->s->q.runs,
+		.comparisons = (int)b->s->q.workloads.n * VERDICT_LOOKS,
+	};
 	enum verdict_gap best = GAP_NONE;
 	double widest = 0;
 	struct err first = { "" };
@@ -169,14 +179,17 @@ static enum verdict_gap pick_rule(struct verdict_rule *out,
 		const char *w = b->s->q.workloads.v[i];
 		AUTOFREE double *g = NULL;
 		AUTOFREE double *d = NULL;
-		int ng = state_samples(&g, &b->st, good, w);
-		int nd = state_samples(&d, &b->st, b->st.bad, w);
 		struct verdict_rule r = { 0 };
 		struct err one = { "" };
-		enum verdict_gap gap =
-			verdict_between(&r, g, ng, d, nd, &limit, &one);
-		double z = gap == GAP_CLEAR ? log(r.bad / r.good) / r.sigma : 0;
+		enum verdict_gap gap;
+		double z;
 
+		ends.ngood = state_samples(&g, &b->st, good, w);
+		ends.nbad = state_samples(&d, &b->st, b->st.bad, w);
+		ends.good = g;
+		ends.bad = d;
+		gap = verdict_between(&r, &ends, &one);
+		z = gap == GAP_CLEAR ? log(r.bad / r.good) / r.sigma : 0;
 		if (gap != GAP_CLEAR && (!first.msg[0] || gap == GAP_SWAPPED))
 			err_set(&first, "%s: %.700s", w, one.msg);
 		if (gap != GAP_CLEAR && best == GAP_NONE)
@@ -197,8 +210,6 @@ static int append_rule(struct bisect *b, struct verdict_rule *r, struct err *e)
 {
 	struct event ev = { .kind = EVENT_RULE };
 
-	r->min_bad = b->s->q.runs < 2 ? 1 : 2;
-	r->max = b->s->q.runs * BOOTS_PER_RUN;
 	ev.rule = *r;
 	if (session_append(b->s, &ev, e)) {
 		event_release(&ev);
@@ -242,7 +253,7 @@ int bisect_rule(struct bisect *b, struct err *e)
 		gap = pick_rule(&r, b, b->st.goods.v[0], e);
 		if (gap == GAP_CLEAR)
 			return append_rule(b, &r, e);
-		if (gap != GAP_UNSURE || boots >= runs * BOOTS_PER_RUN)
+		if (gap != GAP_UNSURE || boots >= runs * VERDICT_LOOKS)
 			return -1;
 		progress_say(b->p, "%s and %s differ, but not clearly yet: "
 				   "booting them again",
@@ -256,21 +267,17 @@ int bisect_test(struct finding_of *out, struct bisect *b, const char *hex,
 		struct err *e)
 {
 	CLEANUP(kernel_release) struct kernel k = { 0 };
-	int failed = 0;
 
 	if (get_kernel(&k, b, hex, e))
 		return -1;
 	for (;;) {
-		int before = boots_of(b, hex);
-
 		state_find(out, &b->st, hex);
-		if (k.reason || failed ||
+		if (k.reason ||
 		    (out->mark != MARK_NONE && out->mark != MARK_WEAK))
 			return 0;
 		finding_of_release(out);
 		if (boot(b, &k, hex, e))
 			return -1;
-		failed = boots_of(b, hex) == before;
 	}
 }
 
@@ -328,7 +335,7 @@ static int test_bases(struct bisect *b, const struct strv *bases, struct err *e)
 	return 0;
 }
 
-static int append_next(struct bisect *b, const char *hex, struct err *e)
+int bisect_choose(struct bisect *b, const char *hex, struct err *e)
 {
 	struct event ev = { .kind = EVENT_NEXT };
 
@@ -341,8 +348,11 @@ static int append_next(struct bisect *b, const char *hex, struct err *e)
 int bisect_next(struct search_answer *out, struct bisect *b, struct err *e)
 {
 	if (!b->st.has_dag || !b->st.dag.n)
-		return err_set(e, "there is no commit between %s and %s",
-			       b->s->q.term_old, b->s->q.term_new);
+		return err_set(e, "nothing lies between %s and %s: the %s "
+				  "commit is part of a %s one (are they "
+				  "swapped?)",
+			       b->s->q.term_old, b->s->q.term_new,
+			       b->s->q.term_new, b->s->q.term_old);
 	search_next(out, &b->st.dag, b->st.marks);
 	if (out->kind == SEARCH_CONFLICT)
 		return err_set(e, "%.12s is %s, but its ancestor %.12s is %s: "
@@ -363,7 +373,7 @@ static int step(struct bisect *b, const struct search_answer *a, int i,
 	memcpy(hex, b->st.dag.v[a->commit].hex, HEX_SIZE);
 	progress_say(b->p, "step %d of about %d: %d commits left", i,
 		     i + a->steps, a->nsuspects);
-	return append_next(b, hex, e) || test_and_say(&f, b, hex, e) ? -1 : 0;
+	return bisect_choose(b, hex, e) || test_and_say(&f, b, hex, e) ? -1 : 0;
 }
 
 /* Confirmation */
@@ -376,53 +386,92 @@ static double median_of(const struct finding_of *f)
 	return s.median;
 }
 
-/* Boots until the commit has its three, or fails; what it is then. */
-static int boot_again(struct bisect *b, const char *hex, int want,
+/* Number of the event after which the boots count; made when there is none. */
+static int confirm_since(int *out, struct bisect *b, const char *hex,
+			 struct err *e)
+{
+	struct event ev = { .kind = EVENT_CONFIRM };
+
+	for (*out = b->s->n - 1; *out >= 0; --*out)
+		if (b->s->events[*out]->kind == EVENT_CONFIRM &&
+		    !strcmp(b->s->events[*out]->commit, hex))
+			return 0;
+	memcpy(ev.commit, hex, HEX_SIZE);
+	*out = b->s->n;
+	return session_append(b->s, &ev, e) ? -1 : reload(b, e);
+}
+
+/* Boots a commit once more if it needs that to be sure of it, or has not had its
+ * three. */
+static int boot_again(bool *more, struct bisect *b, const char *hex, int since,
 		      struct err *e)
 {
+	CLEANUP(finding_of_release) struct finding_of f = { 0 };
 	CLEANUP(kernel_release) struct kernel k = { 0 };
 
-	if (boots_of(b, hex) >= want)
+	state_find_since(&f, &b->st, hex, since);
+	if (f.mark == MARK_SKIP ||
+	    (f.n >= CONFIRM_BOOTS && f.mark != MARK_WEAK))
 		return 0;
 	if (get_kernel(&k, b, hex, e))
 		return -1;
+	*more = !k.reason;
 	return k.reason ? 0 : boot(b, &k, hex, e);
 }
 
-/* Culprit and parents have three boots each at least, interleaved. False in *ok
- * with the reason when they do not say slow against fast. */
-static int confirm(bool *ok, char **text, struct bisect *b, const char *hex,
-		   struct err *e)
+/* "parent 0123 good 1.2 s in 3", and whether that is what it should be. */
+static bool say_fresh(double *median, struct str *out, struct bisect *b,
+		      const char *hex, int since, enum mark want)
 {
-	CLEANUP(commit_release) struct commit c = { 0 };
-	CLEANUP(finding_of_release) struct finding_of f = { 0 };
-	CLEANUP(str_release) struct str s = STR_INIT;
-	size_t parents;
+	CLEANUP(finding_of_release) struct finding_of fresh = { 0 };
+	CLEANUP(finding_of_release) struct finding_of all = { 0 };
 
-	if (history_commit(&c, b->h, hex, e))
-		return -1;
-	parents = b->s->q.first_parent && c.parents.n ? 1 : c.parents.n;
-	for (int n = 1; n <= CONFIRM_BOOTS; n++) {
+	state_find_since(&fresh, &b->st, hex, since);
+	state_find(&all, &b->st, hex);
+	*median = median_of(&fresh);
+	if (fresh.n)
+		str_fmt(out, "%.3g s in %d boots is %s", *median, fresh.n,
+			state_term(b->s, fresh.mark));
+	else
+		str_puts(out, fresh.reason ? fresh.reason : "was not booted");
+	if (all.by_user && all.mark != fresh.mark)
+		str_fmt(out, ", but marked %s by hand",
+			state_term(b->s, all.mark));
+	return fresh.mark == want;
+}
+
+/* The culprit and its parents are booted again, interleaved, and judged by these
+ * boots alone: the ones that led here were a choice of the search, and a mark by
+ * hand is what is to be checked. False in *ok with the reason when they do not
+ * say slow against fast. */
+static int confirm(struct bisect_result *out, struct bisect *b,
+		   const struct commit *c, int since, struct err *e)
+{
+	size_t parents = b->s->q.first_parent && c->parents.n ? 1
+							      : c->parents.n;
+	CLEANUP(str_release) struct str s = STR_INIT;
+	double slow, fast;
+	bool more = true;
+
+	while (more) {
+		more = false;
 		for (size_t i = 0; i < parents; i++)
-			if (boot_again(b, c.parents.v[i], n, e))
+			if (boot_again(&more, b, c->parents.v[i], since, e))
 				return -1;
-		if (boot_again(b, hex, n, e))
+		if (boot_again(&more, b, c->hex, since, e))
 			return -1;
 	}
-	state_find(&f, &b->st, hex);
-	*ok = f.mark == MARK_BAD;
-	str_fmt(&s, "%.3g s in %d boots", median_of(&f), f.n);
+	out->confirmed = say_fresh(&slow, &s, b, c->hex, since, MARK_BAD);
 	for (size_t i = 0; i < parents; i++) {
-		CLEANUP(finding_of_release) struct finding_of g = { 0 };
-
-		state_find(&g, &b->st, c.parents.v[i]);
-		*ok = *ok && g.mark == MARK_GOOD;
-		str_fmt(&s, "%s %.12s %s", i ? "," : "; parent",
-			c.parents.v[i], state_term(b->s, g.mark));
-		if (g.n)
-			str_fmt(&s, " %.3g s in %d", median_of(&g), g.n);
+		str_fmt(&s, "; its parent %.12s: ", c->parents.v[i]);
+		if (!say_fresh(&fast, &s, b, c->parents.v[i], since, MARK_GOOD))
+			out->confirmed = false;
+		if (fast > out->fast)
+			out->fast = fast;
 	}
-	*text = str_take(&s);
+	out->slow = slow;
+	free(out->confirmation);
+	out->confirmation = str_take(&s);
 	return 0;
 }
 
@@ -444,14 +493,16 @@ static int found(struct bisect_result *out, struct bisect *b, int at,
 		 bool *again, struct err *e)
 {
 	CLEANUP(search_answer_release) struct search_answer a = { 0 };
+	CLEANUP(commit_release) struct commit c = { 0 };
+	int since;
 
+	bisect_result_release(out);
 	memcpy(out->culprit, b->st.dag.v[at].hex, HEX_SIZE);
 	out->end = BISECT_FOUND;
 	progress_say(b->p, "confirming %.12s", out->culprit);
-	free(out->confirmation);
-	out->confirmation = NULL;
-	if (confirm(&out->confirmed, &out->confirmation, b, out->culprit, e) ||
-	    bisect_next(&a, b, e))
+	if (history_commit(&c, b->h, out->culprit, e) ||
+	    confirm_since(&since, b, out->culprit, e) ||
+	    confirm(out, b, &c, since, e) || bisect_next(&a, b, e))
 		return -1;
 	/* More boots can change a verdict; then the search goes on. */
 	*again = a.kind != SEARCH_FOUND ||

@@ -25,7 +25,9 @@ struct bisect_result {
 	char culprit[HEX_SIZE];
 	struct strv suspects; /* RANGE */
 	bool confirmed;       /* FOUND: culprit and parents, booted again,
-			       * still say so */
+			       * still say so by these boots alone */
+	double slow, fast;    /* FOUND: their medians in these boots, s (the
+			       * slowest parent's); 0: none */
 	char *confirmation;   /* FOUND: the numbers, or what contradicts */
 };
 void bisect_result_release(struct bisect_result *r);
@@ -43,6 +45,9 @@ int bisect_rule(struct bisect *b, struct err *e);
  * out is its state then (release it). Needs a rule. */
 int bisect_test(struct finding_of *out, struct bisect *b, const char *hex,
 		struct err *e);
+
+/* Journals the commit as the one that was chosen, unless it is already. */
+int bisect_choose(struct bisect *b, const char *hex, struct err *e);
 
 /* What to test next, from what is known (no side effects). */
 int bisect_next(struct search_answer *out, struct bisect *b, struct err *e);

@@ -13,7 +13,8 @@
 enum {
 	EXIT_FOUND = 0, /* or good */
 	EXIT_BAD = 1,
-	EXIT_RANGE = 2,        /* only untestable commits are left */
+	EXIT_RANGE = 2,        /* only untestable commits are left, or the
+				* answer did not stand its confirmation */
 	EXIT_UNTESTABLE = 125, /* test: git bisect run skips it */
 	EXIT_HARNESS = 128,    /* the tool, not the kernel, failed */
 	EXIT_USAGE = 129,

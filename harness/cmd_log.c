@@ -42,9 +42,12 @@ static int start_entries(struct gitlog *l, struct strv *subjects, int *nstart,
 	const struct session *s = b->s;
 
 	for (int i = 0; i < s->n && s->events[i]->kind == EVENT_MARK; i++) {
+		CLEANUP(finding_of_release) struct finding_of f = { 0 };
 		enum mark m = s->events[i]->mark;
 
-		if (m == MARK_SKIP || (m == MARK_BAD) != (i == 0))
+		state_find(&f, &b->st, s->events[i]->commit);
+		if (m == MARK_SKIP || (m == MARK_BAD) != (i == 0) ||
+		    m != f.mark) /* taken back since */
 			break;
 		if (add_entry(l, subjects, b, s->events[i]->commit, m, e))
 			return -1;
@@ -195,7 +198,8 @@ int cmd_replay(struct ctx *c, struct err *e)
 	}
 	if (replay_question(&q, &pl, c, &l, e) || place_create(&pl, &q, e))
 		return -1;
-	if (replay_marks(&pl, &l, e) || place_load(&b, &pl, c, e))
+	if (replay_marks(&pl, &l, e) || place_load(&b, &pl, c, e) ||
+	    place_check(&b, e))
 		return place_undo(&pl);
 	return place_say_next(c, &b, e);
 }

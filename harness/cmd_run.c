@@ -21,19 +21,6 @@ static void account(struct event *ev, const struct lab *l, double start)
 			      .mkfs_s = t->mkfs_s, .wait_s = t->wait_s };
 }
 
-static int table_of(struct row **rows, int *n, struct bisect *b, struct err *e)
-{
-	CLEANUP(strv_release) struct strv tested = STRV_INIT;
-
-	state_tested(&tested, &b->st);
-	*rows = xcalloc(tested.n, sizeof(**rows));
-	for (size_t i = 0; i < tested.n; i++)
-		if (state_row(&(*rows)[(*n)++], &b->st, b->h, tested.v[i],
-			      b->st.rule->workload, e))
-			return -1;
-	return 0;
-}
-
 static int suspects_text(struct strv *out, struct bisect *b,
 			 const struct strv *hexes, struct err *e)
 {
@@ -47,7 +34,7 @@ static int suspects_text(struct strv *out, struct bisect *b,
 	return 0;
 }
 
-static int print_json(struct ctx *c, struct bisect *b,
+static void print_json(struct ctx *c, struct bisect *b,
 		      const struct bisect_result *r, const struct commit *co,
 		      const struct row *rows, int n)
 {
@@ -63,7 +50,6 @@ static int print_json(struct ctx *c, struct bisect *b,
 	AUTOFREE char *text = record_answer(&a);
 
 	fprintf(c->out, "%s\n", text);
-	return 0;
 }
 
 static int print_result(struct ctx *c, struct bisect *b,
@@ -77,7 +63,8 @@ static int print_result(struct ctx *c, struct bisect *b,
 				  .rule = b->st.rule,
 				  .term_new = b->s->q.term_new,
 				  .confirmation = r->confirmation,
-				  .confirmed = r->confirmed };
+				  .confirmed = r->confirmed,
+				  .slow = r->slow, .fast = r->fast };
 	struct row *rows = NULL;
 	int n = 0, bad = 0;
 
@@ -89,9 +76,9 @@ static int print_result(struct ctx *c, struct bisect *b,
 	} else if (suspects_text(&suspects, b, &r->suspects, e)) {
 		return -1;
 	}
-	bad = table_of(&rows, &n, b, e);
+	bad = state_rows(&rows, &n, &b->st, b->h, b->st.rule->workload, e);
 	if (!bad && c->o.json) {
-		bad = print_json(c, b, r, &co, rows, n);
+		print_json(c, b, r, &co, rows, n);
 	} else if (!bad) {
 		report_table(&t, rows, n);
 		str_putc(&t, '\n');
@@ -126,7 +113,7 @@ static int run_session(struct ctx *c, struct bisect *b, struct err *e)
 		return -1;
 	if (!c->o.json)
 		fputs(str_c(&t), c->out);
-	return r.end == BISECT_RANGE ? EXIT_RANGE : EXIT_FOUND;
+	return r.end == BISECT_FOUND && r.confirmed ? EXIT_FOUND : EXIT_RANGE;
 }
 
 int cmd_run(struct ctx *c, struct err *e)
@@ -337,7 +324,7 @@ static int fixed_rule(struct verdict_rule *out, const struct question *q,
 	*out = (struct verdict_rule){ .workload = xstrdup(q->workloads.v[0]),
 				      .threshold = limit.seconds,
 				      .min_bad = q->runs < 2 ? 1 : 2,
-				      .max = q->runs * 3 };
+				      .max = q->runs * VERDICT_LOOKS };
 	return 0;
 }
 

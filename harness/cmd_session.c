@@ -57,7 +57,6 @@ static int check_revs(struct place *pl, const struct question *q,
 static int begin(struct ctx *c, struct place *pl, const char *bad,
 		 const struct strv *goods, struct err *e)
 {
-	CLEANUP(strv_release) struct strv bases = STRV_INIT;
 	CLEANUP(bisect_release) struct bisect b = { 0 };
 	int code;
 
@@ -66,9 +65,7 @@ static int begin(struct ctx *c, struct place *pl, const char *bad,
 	for (size_t i = 0; i < goods->n; i++)
 		if (mark_rev(pl, MARK_GOOD, goods->v[i], e))
 			return place_undo(pl);
-	if (place_load(&b, pl, c, e))
-		return place_undo(pl);
-	if (bad && goods->n && bisect_check_ends(&bases, &b, e))
+	if (place_load(&b, pl, c, e) || place_check(&b, e))
 		return place_undo(pl);
 	code = place_say_next(c, &b, e);
 	if (code < 0)
@@ -118,8 +115,8 @@ static int which_mark(enum mark *out, const struct session *s, const char *verb,
 }
 
 /* skip takes A..B, as git's does. */
-static int mark_range(struct place *pl, enum mark m, const char *range,
-		      struct err *e)
+static int add_range(struct strv *hexes, struct place *pl, const char *range,
+		     struct err *e)
 {
 	CLEANUP(dag_release) struct dag dag = { 0 };
 	CLEANUP(strv_release) struct strv goods = STRV_INIT;
@@ -137,29 +134,35 @@ static int mark_range(struct place *pl, enum mark m, const char *range,
 	if (!dag.n)
 		return err_set(e, "%s holds no commit", range);
 	for (int i = 0; i < dag.n; i++)
-		if (place_mark(pl->s, m, dag.v[i].hex, NULL, e))
-			return -1;
+		strv_add(hexes, dag.v[i].hex);
 	return 0;
 }
 
-static int mark_all(struct place *pl, struct ctx *c, enum mark m,
-		    struct bisect *b, struct err *e)
+static int mark_args(struct place *pl, struct ctx *c, enum mark m,
+		     struct bisect *b, struct err *e)
 {
+	CLEANUP(strv_release) struct strv hexes = STRV_INIT;
+
 	if (!c->o.args.n && !b->st.next[0])
 		return err_set(e, "which commit? no one was chosen yet: "
 				  "iobisect %s REV",
 			       c->verb);
 	if (!c->o.args.n)
-		return place_mark(pl->s, m, b->st.next, NULL, e);
+		strv_add(&hexes, b->st.next);
 	for (size_t i = 0; i < c->o.args.n; i++) {
 		const char *rev = c->o.args.v[i];
-		bool range = m == MARK_SKIP && strstr(rev, "..");
+		char hex[HEX_SIZE];
 
-		if (range ? mark_range(pl, m, rev, e)
-			  : mark_rev(pl, m, rev, e))
+		if (m == MARK_SKIP && strstr(rev, "..")) {
+			if (add_range(&hexes, pl, rev, e))
+				return -1;
+			continue;
+		}
+		if (resolve_kernel(hex, pl, rev, e))
 			return -1;
+		strv_add(&hexes, hex);
 	}
-	return 0;
+	return place_mark_all(b, m, &hexes, e);
 }
 
 /* Any word may be a session's term, but where there is no session it is more
@@ -179,7 +182,6 @@ int cmd_mark(struct ctx *c, struct err *e)
 {
 	CLEANUP(place_release) struct place pl = { 0 };
 	CLEANUP(bisect_release) struct bisect b = { 0 };
-	CLEANUP(strv_release) struct strv bases = STRV_INIT;
 	enum mark m;
 
 	if (place_session(&pl, c, true, e))
@@ -188,10 +190,8 @@ int cmd_mark(struct ctx *c, struct err *e)
 		return -1;
 	if (m == MARK_BAD && c->o.args.n > 1)
 		return err_set(e, "%s takes one commit", c->verb);
-	if (place_load(&b, &pl, c, e) || mark_all(&pl, c, m, &b, e) ||
+	if (place_load(&b, &pl, c, e) || mark_args(&pl, c, m, &b, e) ||
 	    place_load(&b, &pl, c, e))
-		return -1;
-	if (b.st.bad[0] && b.st.goods.n && bisect_check_ends(&bases, &b, e))
 		return -1;
 	return place_say_next(c, &b, e);
 }
@@ -207,22 +207,6 @@ int cmd_next(struct ctx *c, struct err *e)
 }
 
 /* status and reset */
-
-static int status_rows(struct row **rows, int *n, struct bisect *b,
-		       struct err *e)
-{
-	CLEANUP(strv_release) struct strv tested = STRV_INIT;
-	const struct strv *w = &b->s->q.workloads;
-
-	state_tested(&tested, &b->st);
-	*rows = xcalloc(tested.n * w->n, sizeof(**rows));
-	for (size_t k = 0; k < w->n; k++)
-		for (size_t i = 0; i < tested.n; i++)
-			if (state_row(&(*rows)[(*n)++], &b->st, b->h,
-				      tested.v[i], w->v[k], e))
-				return -1;
-	return 0;
-}
 
 /* The last run's answer, unless marks came after it. */
 static const struct event *last_end(const struct session *s)
@@ -258,7 +242,7 @@ static void status_text(struct ctx *c, struct bisect *b, const struct answer *a)
 			a->commits, a->steps, a->steps == 1 ? "" : "s",
 			a->next);
 	else
-		fprintf(c->out, "%s\n", a->state);
+		fprintf(c->out, "%s\n", a->note ? a->note : a->state);
 	fputc('\n', c->out);
 	report_table(&t, a->rows, a->nrows);
 	fputs(str_c(&t), c->out);
@@ -272,15 +256,17 @@ int cmd_status(struct ctx *c, struct err *e)
 	struct answer a = { .state = "waiting", .steps = -1, .commits = -1 };
 	struct row *rows = NULL;
 	const struct event *end;
-	int n = 0, bad;
+	struct err conflict = { "" };
+	int n = 0, bad = 0;
 
 	if (place_session(&pl, c, false, e) || place_load(&b, &pl, c, e))
 		return -1;
 	a.rule = b.st.rule;
 	end = last_end(pl.s);
-	if (b.st.has_dag && b.st.dag.n) {
-		if (bisect_next(&s, &b, e))
-			return -1;
+	if (b.st.has_dag && bisect_next(&s, &b, &conflict)) {
+		a.state = "conflict";
+		a.note = conflict.msg;
+	} else if (b.st.has_dag) {
 		a.state = s.kind == SEARCH_RANGE ? "range" : "running";
 		a.commits = s.nsuspects;
 		a.steps = s.steps;
@@ -291,7 +277,9 @@ int cmd_status(struct ctx *c, struct err *e)
 	}
 	if (end && a.culprit)
 		a.state = "found";
-	bad = status_rows(&rows, &n, &b, e);
+	for (size_t i = 0; i < pl.s->q.workloads.n && !bad; i++)
+		bad = state_rows(&rows, &n, &b.st, pl.h,
+				 pl.s->q.workloads.v[i], e);
 	if (!bad) {
 		a.rows = rows;
 		a.nrows = n;

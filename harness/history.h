@@ -51,7 +51,8 @@ struct range_query {
 				   * simplification then passes by; bad
 				   * always is. */
 };
-/* The commits reachable from bad and from no good. In out: release with
+/* The commits reachable from bad and from no good; none (and no error) when bad
+ * is itself part of a good one. In out: release with
  * dag_release. progress may be NULL. */
 int history_range(struct dag *out, struct history *h,
 		  const struct range_query *q, struct progress *p,

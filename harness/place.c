@@ -29,6 +29,12 @@ int place_open(struct place *pl, const struct ctx *c, struct err *e)
 	return 0;
 }
 
+static void keep(struct place *pl, const struct session *s)
+{
+	pl->s = xmalloc(sizeof(*s));
+	*pl->s = *s;
+}
+
 int place_session(struct place *pl, struct ctx *c, bool writing, struct err *e)
 {
 	struct session s;
@@ -38,15 +44,14 @@ int place_session(struct place *pl, struct ctx *c, bool writing, struct err *e)
 	if (writing ? session_open(&s, pl->dir, e)
 		    : session_peek(&s, pl->dir, e))
 		return -1;
-	pl->s = xmalloc(sizeof(s));
-	*pl->s = s;
+	keep(pl, &s);
 	if (s.note)
 		progress_say(c->p, "note: %s", s.note);
 	return 0;
 }
 
-int place_mark(struct session *s, enum mark m, const char *hex,
-		       const char *why, struct err *e)
+int place_mark(struct session *s, enum mark m, const char *hex, const char *why,
+	       struct err *e)
 {
 	struct event ev = { .kind = EVENT_MARK, .mark = m };
 
@@ -59,12 +64,56 @@ int place_mark(struct session *s, enum mark m, const char *hex,
 	return 0;
 }
 
+int place_check(struct bisect *b, struct err *e)
+{
+	CLEANUP(strv_release) struct strv bases = STRV_INIT;
+	CLEANUP(search_answer_release) struct search_answer a = { 0 };
+
+	if (!b->st.bad[0] || !b->st.goods.n)
+		return 0;
+	return bisect_check_ends(&bases, b, e) || bisect_next(&a, b, e) ? -1
+									 : 0;
+}
+
+static int check_supposed(struct bisect *b, const struct bisect *now,
+			  struct err *e)
+{
+	const char *old = b->s->q.term_old, *new = b->s->q.term_new;
+	bool no_bad = now->st.bad[0] && !b->st.bad[0];
+
+	if (no_bad || (now->st.goods.n && !b->st.goods.n))
+		return err_set(e, "that would leave no %s commit: first mark "
+				  "another one %s", no_bad ? new : old,
+			       no_bad ? new : old);
+	return place_check(b, e);
+}
+
+/* What contradicts already is not made worse by refusing: then a mark may be the
+ * first step out of it. */
+int place_mark_all(struct bisect *b, enum mark m, const struct strv *hexes,
+		   struct err *e)
+{
+	CLEANUP(state_suppose_release) struct session supposed;
+	CLEANUP(bisect_release) struct bisect try = { .h = b->h, .p = b->p };
+	struct err ignored;
+	bool sound = place_check(b, &ignored) == 0;
+
+	state_suppose(&supposed, b->s, m, hexes);
+	try.s = &supposed;
+	if (state_load(&try.st, try.s, try.h, try.p, e) ||
+	    (sound && check_supposed(&try, b, e)))
+		return -1;
+	for (size_t i = 0; i < hexes->n; i++)
+		if (place_mark(b->s, m, hexes->v[i], NULL, e))
+			return -1;
+	return 0;
+}
+
 /* git bisect's two lines: how much is left, and which commit is next. */
 int place_say_next(struct ctx *c, struct bisect *b, struct err *e)
 {
 	CLEANUP(search_answer_release) struct search_answer a = { 0 };
 	CLEANUP(commit_release) struct commit co = { 0 };
-	struct event ev = { .kind = EVENT_NEXT };
 	const char *hex;
 
 	if (!b->st.bad[0] || !b->st.goods.n) {
@@ -94,11 +143,8 @@ int place_say_next(struct ctx *c, struct bisect *b, struct err *e)
 			b->s->q.term_new, co.subject);
 		return 0;
 	}
-	if (strcmp(b->st.next, hex) != 0) {
-		memcpy(ev.commit, hex, HEX_SIZE);
-		if (session_append(b->s, &ev, e))
-			return -1;
-	}
+	if (bisect_choose(b, hex, e))
+		return -1;
 	fprintf(c->out, "Bisecting: %d revisions left (roughly %d step%s after "
 			"this)\n[%s] %s\n",
 		a.nsuspects, a.steps, a.steps == 1 ? "" : "s", hex, co.subject);
@@ -120,6 +166,7 @@ static int check_terms(const struct question *q, struct err *e)
 		"start", "run",	   "skip",  "next",   "test", "bench", "log",
 		"help",	 "replay", "reset", "status", "doctor",
 	};
+	const char *const terms[] = { q->term_old, q->term_new };
 
 	if (!strcmp(q->term_old, q->term_new))
 		return err_set(e, "the two terms must differ");
@@ -129,14 +176,11 @@ static int check_terms(const struct question *q, struct err *e)
 			return err_set(e, "'%s' cannot be a term: it is a "
 					  "command",
 				       taken[i]);
-	for (const char *s = q->term_old; *s; s++)
-		if (strchr(" \t'\"#", *s) || q->term_old[0] == '-')
+	for (int i = 0; i < 2; i++)
+		if (terms[i][0] == '-' || !terms[i][0] ||
+		    strpbrk(terms[i], " \t'\"#"))
 			return err_set(e, "term '%s': one plain word",
-				       q->term_old);
-	for (const char *s = q->term_new; *s; s++)
-		if (strchr(" \t'\"#", *s) || q->term_new[0] == '-')
-			return err_set(e, "term '%s': one plain word",
-				       q->term_new);
+				       terms[i]);
 	return 0;
 }
 
@@ -156,8 +200,7 @@ int place_create(struct place *pl, const struct question *q, struct err *e)
 
 	if (session_create(&s, pl->dir, q, e))
 		return -1;
-	pl->s = xmalloc(sizeof(s));
-	*pl->s = s;
+	keep(pl, &s);
 	return 0;
 }
 

@@ -25,9 +25,15 @@ int place_settle(struct question *q, struct err *e);
 /* A new session; place_undo takes it back again, and returns -1. */
 int place_create(struct place *pl, const struct question *q, struct err *e);
 int place_undo(struct place *pl);
-/* Appends a mark. */
+/* Appends a mark, whatever comes of it. */
 int place_mark(struct session *s, enum mark m, const char *hex, const char *why,
 	       struct err *e);
+/* Appends these marks, or none: -1 for such as would contradict what is known or
+ * leave no end. */
+int place_mark_all(struct bisect *b, enum mark m, const struct strv *hexes,
+		   struct err *e);
+/* -1: the ends cannot be right, or the verdicts contradict each other. */
+int place_check(struct bisect *b, struct err *e);
 /* git bisect's lines on how much is left, and what is next. */
 int place_say_next(struct ctx *c, struct bisect *b, struct err *e);
 /* A lab for the question; logs is the directory for its consoles. */

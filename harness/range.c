@@ -421,15 +421,8 @@ int range_walk(struct dag *out, const struct range_source *source,
 			return -1;
 	if (walk(&r, p, e))
 		return -1;
-	if (!inside(&r, top)) {
-		char hex[HEX_SIZE];
-
-		to_hex(hex, bad);
-		return err_set(e,
-			       "%.12s, the bad commit, is part of a good one: "
-			       "nothing lies between them (are they swapped?)",
-			       hex);
-	}
+	if (!inside(&r, top)) /* bad is part of a good one */
+		return 0;
 	sort(out, &r, top);
 	if (source->differs && limit(out, &r, p, e)) {
 		dag_release(out);

@@ -241,7 +241,7 @@ int record_question_parse(struct question *out, const char *text_,
 static const char *const event_names[] = {
 	[EVENT_MARK] = "mark",   [EVENT_RULE] = "rule", [EVENT_BUILD] = "build",
 	[EVENT_TRIAL] = "trial", [EVENT_NEXT] = "next", [EVENT_END] = "end",
-	[EVENT_TIME] = "time",
+	[EVENT_TIME] = "time",   [EVENT_CONFIRM] = "confirm",
 };
 static const char *const mark_names[] = {
 	[MARK_NONE] = "none", [MARK_GOOD] = "good", [MARK_BAD] = "bad",
@@ -544,6 +544,7 @@ char *record_answer(const struct answer *a)
 	json_t *o = json_object(), *rows = json_array();
 
 	put_str(o, "state", a->state);
+	put_str(o, "note", a->note);
 	put_str(o, "culprit", a->culprit);
 	put_str(o, "subject", a->subject);
 	put_str(o, "verdict", a->verdict);

@@ -33,6 +33,8 @@ enum event_kind {
 	EVENT_BUILD,  /* a kernel was built, or cannot be */
 	EVENT_TRIAL,  /* a boot */
 	EVENT_NEXT,   /* the commit that was chosen to be tested */
+	EVENT_CONFIRM, /* a culprit's confirmation begins: only boots after
+			* this one count for it */
 	EVENT_END,    /* a run came to an answer */
 	EVENT_TIME,   /* what a run spent */
 };
@@ -71,8 +73,9 @@ void row_release(struct row *r);
 
 /* What status, run and test print under --json. Unset members are left out. */
 struct answer {
-	const char *state; /* "waiting", "running", "found", "range", "bench",
-			    * "test" */
+	const char *state; /* "waiting", "running", "found", "range",
+			    * "conflict", "bench", "test" */
+	const char *note;  /* conflict: what contradicts what */
 	const char *culprit, *subject, *verdict, *next;
 	const struct strv *suspects;
 	const struct verdict_rule *rule;

@@ -54,7 +54,8 @@ static void one_row(struct str *out, const struct row *r, int w)
 		str_puts(out, " unresponsive");
 	str_fmt(out, " | %d", r->elapsed.n);
 	if (r->verdict)
-		str_fmt(out, " | %s", r->verdict);
+		str_fmt(out, " | %s%s%s", r->verdict, r->note ? ": " : "",
+			r->note ? r->note : "");
 	str_putc(out, '\n');
 }
 
@@ -109,6 +110,19 @@ static void say_commit(struct str *out, const struct report_found *r)
 			c->parents.n, r->term_new);
 }
 
+static void say_factor(struct str *out, const struct report_found *r)
+{
+	const struct verdict_rule *u = r->rule;
+
+	if (r->slow > 0 && r->fast > 0)
+		str_fmt(out, "%s: %.3g s -> %.3g s with this commit, a factor "
+			     "of %.2f\n",
+			u->workload, r->fast, r->slow, r->slow / r->fast);
+	str_fmt(out, "%s: %.3g s -> %.3g s over the whole range, a factor of "
+		     "%.2f\n",
+		u->workload, u->good, u->bad, u->bad / u->good);
+}
+
 void report_answer(struct str *out, const struct report_found *r)
 {
 	if (r->culprit) {
@@ -123,9 +137,7 @@ void report_answer(struct str *out, const struct report_found *r)
 			str_fmt(out, "    %s\n", r->suspects->v[i]);
 	}
 	if (r->rule)
-		str_fmt(out, "%s: %.3g s -> %.3g s, a factor of %.2f\n",
-			r->rule->workload, r->rule->good, r->rule->bad,
-			r->rule->bad / r->rule->good);
+		say_factor(out, r);
 }
 
 void report_time(struct str *out, const struct event *ev)

@@ -18,6 +18,7 @@ struct report_found {
 	const struct verdict_rule *rule;
 	const char *term_new, *confirmation;
 	bool confirmed;
+	double slow, fast; /* s, culprit and parent booted again; 0: unknown */
 };
 void report_answer(struct str *out, const struct report_found *r);
 

@@ -60,43 +60,48 @@ static bool is_boot_of(const struct event *ev, const char *hex,
 	       !strcmp(ev->trial.identity, k->identity);
 }
 
-int state_samples(double **out, const struct state *st, const char *hex,
-		  const char *workload)
-{
-	const struct kernel *k = kernel_of(st, hex);
-	double *v = xcalloc((size_t)st->s->n, sizeof(*v));
-	int n = 0;
+/* Boots of a kernel after event number since: how many failed, and why last. */
+struct boots {
+	double *v; /* elapsed of one workload, one a good boot */
+	int n, failed;
+	const char *reason;
+};
 
-	for (int i = 0; i < st->s->n; i++) {
+static void boots_release(struct boots *b)
+{
+	free(b->v);
+}
+
+static void boots_since(struct boots *out, const struct state *st,
+			const char *hex, const struct kernel *k,
+			const char *workload, int since)
+{
+	*out = (struct boots){ .v = xcalloc((size_t)st->s->n, sizeof(double)) };
+	for (int i = since; i < st->s->n; i++) {
 		const struct event *ev = st->s->events[i];
 		const struct sample *s;
 
-		if (!is_boot_of(ev, hex, k) || ev->trial.outcome != BOOT_OK)
-			continue;
-		s = trial_sample(&ev->trial, workload);
-		if (s)
-			v[n++] = s->elapsed;
-	}
-	*out = v;
-	return n;
-}
-
-/* The last failed boot of a kernel that never booted whole. */
-static const char *boot_failure(const struct state *st, const char *hex,
-				const struct kernel *k)
-{
-	const char *reason = NULL;
-
-	for (int i = 0; i < st->s->n; i++) {
-		const struct event *ev = st->s->events[i];
-
 		if (!is_boot_of(ev, hex, k))
 			continue;
-		if (ev->trial.outcome == BOOT_OK)
-			return NULL;
-		reason = ev->trial.reason ? ev->trial.reason : "no reason";
+		s = workload ? trial_sample(&ev->trial, workload) : NULL;
+		if (ev->trial.outcome != BOOT_OK) {
+			out->failed++;
+			out->reason = ev->trial.reason ? ev->trial.reason
+						       : "no reason";
+		} else if (s) {
+			out->v[out->n++] = s->elapsed;
+		}
 	}
-	return reason;
+}
+
+int state_samples(double **out, const struct state *st, const char *hex,
+		  const char *workload)
+{
+	struct boots b;
+
+	boots_since(&b, st, hex, kernel_of(st, hex), workload, 0);
+	*out = b.v;
+	return b.n;
 }
 
 static const struct event *user_mark(const struct state *st, const char *hex)
@@ -112,53 +117,111 @@ static const struct event *user_mark(const struct state *st, const char *hex)
 	return last;
 }
 
-static void judge(struct finding_of *out, const struct verdict_rule *rule)
+/* A kernel that never booted is out at once (its boot was tried twice). One that
+ * boots only sometimes is still judged by what it did, if that is clear. */
+static void judge(struct finding_of *out, const struct boots *b,
+		  const struct verdict_rule *rule)
 {
-	struct verdict v;
+	struct verdict v = { .mark = MARK_NONE };
 
-	verdict_judge(&v, rule, out->elapsed, out->n);
+	if (rule)
+		verdict_judge(&v, rule, out->elapsed, out->n);
 	out->mark = v.mark;
-	if (v.mark == MARK_SKIP)
+	if (b->failed && !b->n) {
+		out->mark = MARK_SKIP;
+		out->reason = xstrdup(b->reason);
+	} else if (b->failed > 1 &&
+		   (v.mark == MARK_WEAK || v.mark == MARK_SKIP)) {
+		out->mark = MARK_SKIP;
+		out->reason = xfmt("boots only sometimes (%d of %d): %s", b->n,
+				   b->n + b->failed, b->reason);
+	} else if (v.mark == MARK_SKIP) {
 		out->reason = xfmt("undecided after %d boots: %.3g s +-%.0f%% "
 				   "is too near the threshold %.3g s",
 				   v.at.n, v.at.median, v.at.spread * 100,
 				   rule->threshold);
+	}
 }
 
-void state_find(struct finding_of *out, const struct state *st, const char *hex)
+void state_find_since(struct finding_of *out, const struct state *st,
+		      const char *hex, int since)
 {
-	const struct event *user = user_mark(st, hex);
 	const struct kernel *k = kernel_of(st, hex);
-	const char *failure;
+	CLEANUP(boots_release) struct boots b;
 
 	*out = (struct finding_of){ .kernel = k };
 	memcpy(out->hex, hex, HEX_SIZE);
-	if (st->rule)
-		out->n = state_samples(&out->elapsed, st, hex,
-				       st->rule->workload);
-	if (user) {
-		out->mark = user->mark;
-		out->by_user = true;
-		out->reason = user->why ? xstrdup(user->why) : NULL;
-		return;
+	/* Any workload tells whether it booted. */
+	boots_since(&b, st, hex, k,
+		    st->rule ? st->rule->workload : st->s->q.workloads.v[0],
+		    since);
+	if (st->rule) {
+		out->n = b.n;
+		out->elapsed = take_ptr(b.v);
 	}
 	if (k && k->reason) {
 		out->mark = MARK_SKIP;
 		out->reason = xfmt("does not build: %s", k->reason);
 		return;
 	}
-	failure = boot_failure(st, hex, k);
-	if (failure) {
-		out->mark = MARK_SKIP;
-		out->reason = xstrdup(failure);
+	judge(out, &b, st->rule);
+}
+
+void state_find(struct finding_of *out, const struct state *st, const char *hex)
+{
+	const struct event *user = user_mark(st, hex);
+
+	state_find_since(out, st, hex, 0);
+	if (!user)
 		return;
+	out->mark = user->mark;
+	out->by_user = true;
+	free(out->reason);
+	out->reason = user->why ? xstrdup(user->why) : NULL;
+}
+
+void state_suppose(struct session *out, const struct session *s, enum mark m,
+		   const struct strv *hexes)
+{
+	size_t n = (size_t)s->n;
+	struct event *marks = xcalloc(hexes->n + 1, sizeof(*marks));
+
+	*out = *s;
+	out->events = xcalloc(n + hexes->n + 1, sizeof(*out->events));
+	if (n)
+		memcpy(out->events, s->events, n * sizeof(*s->events));
+	for (size_t i = 0; i < hexes->n; i++) {
+		marks[i] = (struct event){ .kind = EVENT_MARK, .mark = m };
+		memcpy(marks[i].commit, hexes->v[i], HEX_SIZE);
+		out->events[out->n++] = &marks[i];
 	}
-	if (st->rule)
-		judge(out, st->rule);
+	out->events[out->n] = marks; /* for the release */
+}
+
+void state_suppose_release(struct session *supposed)
+{
+	if (supposed->events)
+		free(supposed->events[supposed->n]);
+	free(supposed->events);
+	*supposed = (struct session){ 0 };
+}
+
+/* Whether an earlier word on the commit was another one. */
+static bool takes_back(const struct session *s, int at)
+{
+	const struct event *ev = s->events[at];
+
+	for (int i = 0; i < at; i++)
+		if (s->events[i]->kind == EVENT_MARK &&
+		    s->events[i]->mark != ev->mark &&
+		    !strcmp(s->events[i]->commit, ev->commit))
+			return true;
+	return false;
 }
 
 /* The newest word on bad wins, as in git; goods add up. A later word takes an
- * earlier one on the same commit back. */
+ * earlier one on the same commit back, and with it the rule: it may rest on that
+ * commit. (Making it anew from the boots there are costs nothing.) */
 static void replay_ends(struct state *st, struct strv *goods)
 {
 	st->bad[0] = st->next[0] = '\0';
@@ -170,7 +233,11 @@ static void replay_ends(struct state *st, struct strv *goods)
 			st->rule = &ev->rule;
 		if (ev->kind == EVENT_NEXT)
 			memcpy(st->next, ev->commit, HEX_SIZE);
-		if (ev->kind != EVENT_MARK || user_mark(st, ev->commit) != ev)
+		if (ev->kind != EVENT_MARK)
+			continue;
+		if (takes_back(st->s, i))
+			st->rule = NULL;
+		if (user_mark(st, ev->commit) != ev)
 			continue;
 		if (ev->mark == MARK_BAD)
 			memcpy(st->bad, ev->commit, HEX_SIZE);
@@ -309,5 +376,19 @@ int state_row(struct row *out, const struct state *st, struct history *h,
 	if (f.mark != MARK_NONE)
 		out->verdict = xstrdup(state_term(st->s, f.mark));
 	out->note = take_ptr(f.reason);
+	return 0;
+}
+
+int state_rows(struct row **rows, int *n, const struct state *st,
+	       struct history *h, const char *workload, struct err *e)
+{
+	CLEANUP(strv_release) struct strv tested = STRV_INIT;
+
+	state_tested(&tested, st);
+	*rows = xrealloc(*rows, ((size_t)*n + tested.n + 1) * sizeof(**rows));
+	for (size_t i = 0; i < tested.n; i++)
+		if (state_row(&(*rows)[(*n)++], st, h, tested.v[i], workload,
+			      e))
+			return -1;
 	return 0;
 }

@@ -39,6 +39,14 @@ int state_load(struct state *st, const struct session *s, struct history *h,
 /* Looks at one commit. */
 void state_find(struct finding_of *out, const struct state *st,
 		const char *hex);
+/* The same from the boots after event number since alone: no person's word. */
+void state_find_since(struct finding_of *out, const struct state *st,
+		      const char *hex, int since);
+/* A copy of the session with these commits marked too, to see what would come of
+ * it; nothing is written, and s must outlive it. */
+void state_suppose(struct session *out, const struct session *s, enum mark m,
+		   const struct strv *hexes);
+void state_suppose_release(struct session *supposed);
 /* The elapsed times of a workload on a commit's kernel; caller frees *out. */
 int state_samples(double **out, const struct state *st, const char *hex,
 		  const char *workload);
@@ -48,6 +56,10 @@ void state_tested(struct strv *out, const struct state *st);
 /* A table's row for a commit and a workload. */
 int state_row(struct row *out, const struct state *st, struct history *h,
 	      const char *hex, const char *workload, struct err *e);
+/* Rows of everything that was looked at, added to the n there are; the caller
+ * releases each and frees, after an error too. */
+int state_rows(struct row **rows, int *n, const struct state *st,
+	       struct history *h, const char *workload, struct err *e);
 /* The same from trials that are not in a session. */
 void row_fill(struct row *out, const struct trial *const *trials, int n,
 	      const char *workload);

@@ -48,19 +48,33 @@ void verdict_judge(struct verdict *out, const struct verdict_rule *r,
 
 /* Sets a threshold between good's and bad's times, or explains. */
 enum verdict_gap {
-	GAP_CLEAR,   /* out is filled in but for workload, min_bad and max */
+	GAP_CLEAR,   /* out is filled in but for workload */
 	GAP_SWAPPED, /* good is the slower one */
 	GAP_NONE,    /* they do not separate: why says what would be seen */
 	GAP_UNSURE,  /* nor that, but the medians differ: more boots may tell */
 };
-/* Separated: the medians differ by 5 % and by 4 standard errors of the
- * difference (pooled sample deviation, at least 2 %: with three boots a smaller
- * one is luck). The default threshold is the geometric mean of the medians. With
- * a limit given, good must lie below it and bad above. */
-enum verdict_gap verdict_between(struct verdict_rule *out, const double *good,
-				 int ngood, const double *bad, int nbad,
-				 const struct verdict_limit *limit,
+struct verdict_ends {
+	const double *good, *bad; /* s */
+	int ngood, nbad;
+	const struct verdict_limit *limit; /* NULL: none */
+	int runs;        /* boots of each end that were asked for */
+	int comparisons; /* how often luck gets its chance: workloads times
+			  * the looks that may be taken at the samples */
+};
+/* The most boots of a candidate or an end, in multiples of --runs. */
+#define VERDICT_LOOKS 3
+/* Separated: the means of log time differ by 5 %, and by so much that Student's t
+ * gives two equal kernels one chance in 1000 a session (one-sided, the pooled
+ * deviation at least 2 %, divided by the comparisons: Bonferroni). The default
+ * threshold is the geometric mean of the medians. With a limit given, good must
+ * lie below it and bad above. Whatever the threshold, both ends must be told
+ * from it within the most boots: else no kernel like them would be. */
+enum verdict_gap verdict_between(struct verdict_rule *out,
+				 const struct verdict_ends *ends,
 				 struct err *why);
+/* P(T > t) for t >= 0 with dof >= 1 degrees of freedom (Abramowitz and Stegun
+ * 26.7.3 and 26.7.4). */
+double verdict_student(double t, int dof);
 /* A rule from a fixed time alone, with sigma from the samples themselves. */
 void verdict_fixed(struct verdict_rule *out, double seconds,
 		   const double *elapsed, int n);

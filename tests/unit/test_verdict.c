@@ -80,16 +80,29 @@ TEST(verdict__limit_accepts_times_and_shares_only)
 			TEST_FAIL("'%s' was accepted", bad[i]);
 }
 
+static enum verdict_gap between(struct verdict_rule *r, const double *g,
+				const double *b,
+				const struct verdict_limit *limit,
+				struct err *e)
+{
+	struct verdict_ends ends = { .good = g, .bad = b, .ngood = 3, .nbad = 3,
+				     .limit = limit, .runs = 3,
+				     .comparisons = 3 };
+
+	return verdict_between(r, &ends, e);
+}
+
 TEST(verdict__between_puts_the_threshold_at_the_geometric_mean)
 {
 	double g[] = { 4, 4.02, 3.98 }, b[] = { 9, 9.05, 8.95 };
 	struct verdict_rule r = { 0 };
 	struct err e;
 
-	EXPECT_INT(verdict_between(&r, g, 3, b, 3, NULL, &e), GAP_CLEAR);
+	EXPECT_INT(between(&r, g, b, NULL, &e), GAP_CLEAR);
 	EXPECT(fabs(r.threshold - 6) < 1e-9);
 	EXPECT(r.sigma == 0.02);
 	EXPECT(r.good == 4 && r.bad == 9);
+	EXPECT(r.min_bad == 2 && r.max == 9);
 }
 
 TEST(verdict__between_refuses_noise_and_says_what_would_be_seen)
@@ -98,11 +111,45 @@ TEST(verdict__between_refuses_noise_and_says_what_would_be_seen)
 	struct verdict_rule r = { 0 };
 	struct err e;
 
-	EXPECT_INT(verdict_between(&r, g, 3, b, 3, NULL, &e), GAP_UNSURE);
+	EXPECT_INT(between(&r, g, b, NULL, &e), GAP_UNSURE);
 	EXPECT(strstr(e.msg, "would be seen"));
 	EXPECT(strstr(e.msg, "--runs"));
-	EXPECT_INT(verdict_between(&r, g, 3, g, 3, NULL, &e), GAP_NONE);
+	EXPECT_INT(between(&r, g, g, NULL, &e), GAP_NONE);
 	EXPECT(strstr(e.msg, "would be seen"));
+}
+
+/* Quantiles from the tables of the t distribution. */
+TEST(verdict__student_agrees_with_the_tables)
+{
+	static const struct {
+		int dof;
+		double t, p;
+	} table[] = {
+		{ 1, 6.3138, 0.05 },  { 2, 2.9200, 0.05 },
+		{ 3, 5.8409, 0.005 }, { 4, 7.1732, 0.001 },
+		{ 5, 4.0321, 0.005 }, { 10, 4.1437, 0.001 },
+		{ 15, 2.6025, 0.01 }, { 30, 3.3852, 0.001 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		double p = verdict_student(table[i].t, table[i].dof);
+
+		if (fabs(p / table[i].p - 1) > 1e-3)
+			TEST_FAIL("t %.4f, dof %d: %.6f", table[i].t,
+				  table[i].dof, p);
+	}
+	EXPECT(verdict_student(0, 7) == 0.5);
+}
+
+/* Three boots that agree by luck must not pass for a small deviation: with four
+ * degrees of freedom 5 standard errors are nothing rare. */
+TEST(verdict__between_knows_how_little_three_boots_say)
+{
+	double g[] = { 1.00, 1.05, 1.10 }, b[] = { 1.25, 1.30, 1.37 };
+	struct verdict_rule r = { 0 };
+	struct err e;
+
+	EXPECT_INT(between(&r, g, b, NULL, &e), GAP_UNSURE);
 }
 
 TEST(verdict__between_sees_swapped_ends)
@@ -111,7 +158,7 @@ TEST(verdict__between_sees_swapped_ends)
 	struct verdict_rule r = { 0 };
 	struct err e;
 
-	EXPECT_INT(verdict_between(&r, g, 3, b, 3, NULL, &e), GAP_SWAPPED);
+	EXPECT_INT(between(&r, g, b, NULL, &e), GAP_SWAPPED);
 	EXPECT(strstr(e.msg, "swapped"));
 }
 
@@ -123,8 +170,23 @@ TEST(verdict__between_honours_a_limit_that_lies_between)
 	struct verdict_rule r = { 0 };
 	struct err e;
 
-	EXPECT_INT(verdict_between(&r, g, 3, b, 3, &inside, &e), GAP_CLEAR);
+	EXPECT_INT(between(&r, g, b, &inside, &e), GAP_CLEAR);
 	EXPECT(fabs(r.threshold - 5.2) < 1e-9);
-	EXPECT_INT(verdict_between(&r, g, 3, b, 3, &outside, &e), GAP_NONE);
+	EXPECT_INT(between(&r, g, b, &outside, &e), GAP_NONE);
 	EXPECT(strstr(e.msg, "does not lie between"));
+}
+
+/* No kernel like good could ever be called good with such a threshold. */
+TEST(verdict__between_refuses_a_limit_too_near_an_end)
+{
+	double g[] = { 4, 4, 4 }, b[] = { 9, 9, 9 };
+	struct verdict_limit low = { .percent = 1 };
+	struct verdict_limit high = { .seconds = 8.95 };
+	struct verdict_rule r = { 0 };
+	struct err e;
+
+	EXPECT_INT(between(&r, g, b, &low, &e), GAP_NONE);
+	EXPECT(strstr(e.msg, "too near the good kernel's 4 s"));
+	EXPECT_INT(between(&r, g, b, &high, &e), GAP_NONE);
+	EXPECT(strstr(e.msg, "too near the bad kernel's 9 s"));
 }

@@ -1,0 +1,103 @@
+#!/bin/sh
+# What may be believed: the confirmation, marks by hand, kernels that boot only
+# sometimes, thresholds that nothing can be told from.
+. "$(dirname "$0")/lib.sh"
+new_repo repo
+steps 8 4
+journal=.git/iobisect/journal.jsonl
+W='--workload seqwrite:total=1M'
+
+# The culprit and its parent are booted three times more, and only these count.
+# shellcheck disable=SC2086
+expect 0 iobisect start --good v1 --bad v2 $W
+expect 0 iobisect run
+has "$T/out" 'confirmation: PASS (0.3 s in 3 boots is bad; its parent'
+has "$T/out" '0.1 s -> 0.3 s with this commit, a factor of 3.00'
+n=$(sed '1,/"event":"confirm"/d' $journal | grep -c '"event":"trial"')
+[ "$n" = 6 ] || fail "$n boots after the confirm event, want 6"
+before=$(cksum <$journal)
+expect 0 iobisect run
+n=$(sed '1,/"event":"confirm"/d' $journal | grep -c '"event":"trial"')
+[ "$n" = 6 ] || fail 'a finished run boots again'
+
+# Marks that cannot be are refused, and leave no trace.
+before=$(cksum <$journal)
+error 'that would leave no good commit' iobisect bad v1
+error 'that would leave no bad commit' iobisect good v2
+error 'that would leave no bad commit' iobisect skip v2
+error 'that would leave no good commit' iobisect skip v1
+git checkout -q --orphan lone
+commit lone
+error 'no common history' iobisect good v1 lone
+git checkout -q main
+echo late >notes
+commit late
+error 'swapped' iobisect good HEAD
+git tag -f v3 HEAD >/dev/null
+[ "$(cksum <$journal)" = "$before" ] || fail 'a refused mark was kept'
+expect 0 iobisect status
+expect 0 iobisect log
+
+# A journal that contradicts itself can be looked at and mended.
+echo '{"event":"mark","time":1,"commit":"'"$(git rev-parse v3)"'","mark":"good"}' \
+	>>$journal
+expect 0 iobisect log
+expect 0 iobisect status
+has "$T/out" 'nothing lies between good and bad'
+expect 0 iobisect status --json
+has "$T/out" '"state": "conflict"'
+error 'swapped' iobisect run
+expect 0 iobisect skip v3
+expect 0 iobisect log
+expect 0 iobisect reset
+
+# A good end that was marked by mistake: what it measures says so.
+# shellcheck disable=SC2086
+expect 0 iobisect start --bad v2 --good v1 --good "$culprit" $W
+expect 2 iobisect run
+has "$T/out" 'confirmation: FAIL'
+has "$T/out" 'is bad, but marked good by hand'
+expect 0 iobisect reset
+
+# skip takes a good back; the log says what is in force.
+# shellcheck disable=SC2086
+expect 0 iobisect start --bad v2 --good v1 --good "$culprit" $W
+expect 0 iobisect skip "$culprit"
+expect 0 iobisect log
+has "$T/out" "git bisect skip $culprit"
+[ "$(grep -c "bisect.*$culprit" "$T/out")" = 1 ] || fail 'good and skip'
+expect 0 iobisect reset
+
+# A threshold that no kernel like good stays clear of.
+# shellcheck disable=SC2086
+expect 0 iobisect start --good v1 --bad v2 $W --threshold +1%
+error "too near the good kernel's 0.1 s" iobisect run
+expect 0 iobisect reset
+
+# A kernel that boots once and then no more does not hold up the search.
+git checkout -q -b sometimes v1
+echo later >broken-boot
+echo 171 >speed
+commit 'boots once'
+rm broken-boot
+echo 300 >speed
+commit 'slow'
+slow=$(git rev-parse HEAD)
+# shellcheck disable=SC2086
+expect 0 iobisect start --good v1 --bad HEAD $W
+expect 2 timeout 60 iobisect run
+has "$T/out" 'only untestable commits are left'
+has "$T/out" 'boots only sometimes (1 of 3)'
+has "$T/out" "$(git rev-parse --short=12 "$slow")"
+expect 0 iobisect reset
+
+# Equal kernels and much noise: no commit is named.
+git checkout -q -b same v1
+for i in 1 2 3; do
+	printf '100\n\n%s\n' "$i" >speed.all
+	head -n 1 speed.all >speed
+	rm speed.all
+	commit "same $i"
+done
+expect 0 iobisect start --good v1 --bad HEAD
+IOBISECT_FAKE_NOISE=20 error 'good and bad do not differ' iobisect run
