@@ -35,22 +35,25 @@ static void expand(uint32_t w[64], const unsigned char *p)
 	}
 }
 
+/* The eight words stay where they are and their names go round, which moves
+ * nothing once the loop is unrolled. */
 static void block(uint32_t state[8], const unsigned char *p)
 {
 	uint32_t w[64], s[8];
 
 	expand(w, p);
 	memcpy(s, state, sizeof(s));
-	for (int i = 0; i < 64; i++) {
-		uint32_t e = s[4], a = s[0];
-		uint32_t t1 = s[7] + (ror(e, 6) ^ ror(e, 11) ^ ror(e, 25)) +
-			      ((e & s[5]) ^ (~e & s[6])) + k[i] + w[i];
-		uint32_t t2 = (ror(a, 2) ^ ror(a, 13) ^ ror(a, 22)) +
-			      ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
+#pragma GCC unroll 64
+	for (unsigned i = 0; i < 64; i++) {
+		uint32_t a = s[-i % 8], b = s[(1 - i) % 8], c = s[(2 - i) % 8];
+		uint32_t e = s[(4 - i) % 8], f = s[(5 - i) % 8];
+		uint32_t t = s[(7 - i) % 8] +
+			     (ror(e, 6) ^ ror(e, 11) ^ ror(e, 25)) +
+			     ((e & f) ^ (~e & s[(6 - i) % 8])) + k[i] + w[i];
 
-		memmove(s + 1, s, 7 * sizeof(*s));
-		s[4] += t1;
-		s[0] = t1 + t2;
+		s[(3 - i) % 8] += t;
+		s[(7 - i) % 8] = t + (ror(a, 2) ^ ror(a, 13) ^ ror(a, 22)) +
+				 ((a & b) ^ (a & c) ^ (b & c));
 	}
 	for (int i = 0; i < 8; i++)
 		state[i] += s[i];
