@@ -3,16 +3,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "hostboot.h"
 #include "identity.h"
 #include "kconfig.h"
+#include "kernels.h"
 #include "makelog.h"
 #include "proc.h"
 #include "sha256.h"
 
-/* Part of the cache's key: to be raised when make is called otherwise, or when
- * an identity is counted otherwise. */
-#define BUILD_VERSION "1"
 /* Objects of base + sata + ext2 on 6.1; only for the first progress bar. */
 #define TYPICAL_OBJECTS 700
 #define CONFIG_TIMEOUT	600.0
@@ -43,15 +43,19 @@ struct work {
 	struct progress *progress;
 	struct kernel *out;
 	char *src, *obj; /* absolute: make leaves our directory */
+	char *sound;	 /* a file: obj is as make left it, in this boot */
 	char *log;
 	struct makelog make; /* of the make that runs */
 	int expected;	     /* objects, 0: unknown */
+	bool lacks;	     /* it fails for an option that did not survive */
+	bool diagnosed;	     /* the failure is a fact about the source */
 };
 
 static void work_release(struct work *w)
 {
 	free(w->src);
 	free(w->obj);
+	free(w->sound);
 	free(w->log);
 	makelog_release(&w->make);
 }
@@ -70,172 +74,26 @@ static bool is_bzimage(const char *path)
 	       !memcmp(buf + 0x1fe, "\x55\xaa", 2);
 }
 
-static void hex_of(char hex[65], const struct str *s)
+int build_compiler(char **out, const char *cc, struct err *e)
 {
-	struct sha256 sum;
-
-	sha256_init(&sum);
-	sha256_add(&sum, str_c(s), s->len);
-	sha256_hex(hex, &sum);
-}
-
-/* The cache's name for what is asked. */
-static int build_key(char key[65], const struct build_request *r, struct err *e)
-{
-	CLEANUP(strv_release) struct strv cc = STRV_INIT;
+	const char *command = cc ? cc : "gcc";
+	CLEANUP(strv_release) struct strv argv = STRV_INIT;
 	CLEANUP(str_release) struct str version = STR_INIT;
-	CLEANUP(str_release) struct str config = STR_INIT;
-	CLEANUP(str_release) struct str all = STR_INIT;
-	struct err none;
+	struct err why;
 
-	strv_split(&cc, r->cc ? r->cc : "gcc", ' ');
-	if (!proc_find(cc.v[0])) {
-		const char *package = makelog_package(cc.v[0]);
+	strv_split(&argv, command, ' ');
+	if (!proc_find(argv.v[0])) {
+		const char *package = makelog_package(argv.v[0]);
 
-		return err_set(e, "%s is missing: %s%s", cc.v[0],
+		return err_set(e, "%s is missing: %s%s", argv.v[0],
 			       package ? "apt-get install " : "give a compiler",
 			       package ? package : "");
 	}
-	strv_add(&cc, "--version");
-	if (proc_capture(&version, (const char *const *)cc.v, 30, &none))
-		return err_set(e, "%s: no compiler: %s", r->cc ? r->cc : "gcc",
-			       none.msg);
-	if (r->config && file_read(&config, r->config, e))
-		return -1;
-	str_fmt(&all, "%s\n%s\n%s\n%.*s\n%zu %d\n%s", BUILD_VERSION, r->tree,
-		r->cc ? r->cc : "gcc", (int)strcspn(str_c(&version), "\n"),
-		str_c(&version), strlen(r->wanted), !!r->config, r->wanted);
-	str_add(&all, str_c(&config), config.len);
-	hex_of(key, &all);
-	return 0;
-}
-
-/* The value of `key value` in a cached kernel's description; NULL: none. */
-static char *field(const struct strv *lines, const char *key)
-{
-	size_t n = strlen(key);
-
-	for (size_t i = 0; i < lines->n; i++)
-		if (!strncmp(lines->v[i], key, n) && lines->v[i][n] == ' ')
-			return xstrdup(lines->v[i] + n + 1);
-	return NULL;
-}
-
-/* Whether the image is the one that was described. */
-static bool image_is(const char *path, const char *hex)
-{
-	CLEANUP(str_release) struct str bytes = STR_INIT;
-	char got[65];
-	struct err e;
-
-	if (file_read(&bytes, path, &e))
-		return false;
-	hex_of(got, &bytes);
-	return !strcmp(got, hex);
-}
-
-/* False: there is no whole entry. */
-static bool cache_read(struct kernel *out, const char *dir)
-{
-	CLEANUP(strv_release) struct strv lines = STRV_INIT;
-	CLEANUP(str_release) struct str text = STR_INIT;
-	CLEANUP(kernel_release) struct kernel k = { .cached = true };
-	AUTOFREE char *meta = xfmt("%s/kernel", dir);
-	AUTOFREE char *image = xfmt("%s/bzImage", dir);
-	AUTOFREE char *log = xfmt("%s/log", dir);
-	AUTOFREE char *sum = NULL, *identity = NULL;
-	struct err e;
-
-	if (file_read(&text, meta, &e) || !str_ends(str_c(&text), "\nend\n"))
-		return false;
-	strv_split(&lines, str_c(&text), '\n');
-	k.reason = field(&lines, "reason");
-	if (!k.reason) {
-		sum = field(&lines, "image");
-		identity = field(&lines, "identity");
-		if (!sum || !identity || strlen(identity) != 64 ||
-		    !image_is(image, sum))
-			return false;
-		memcpy(k.identity, identity, 65);
-		k.image = take_ptr(image);
-	}
-	if (file_exists(log))
-		k.log = take_ptr(log);
-	*out = k;
-	k = (struct kernel){ 0 };
-	return true;
-}
-
-int build_lookup(struct kernel *out, const struct build_request *r,
-		 struct err *e)
-{
-	AUTOFREE char *dir = NULL;
-	char key[65];
-
-	if (build_key(key, r, e))
-		return -1;
-	dir = xfmt("%s/kernels/%s", r->cache, key);
-	return cache_read(out, dir);
-}
-
-static int copy_file(const char *to, const char *from, char hex[65],
-		     struct err *e)
-{
-	CLEANUP(str_release) struct str bytes = STR_INIT;
-
-	if (file_read(&bytes, from, e))
-		return -1;
-	hex_of(hex, &bytes);
-	return file_write(to, str_c(&bytes), bytes.len, e);
-}
-
-/* Fills a directory of the entry's own beside it. */
-static int cache_fill(const struct kernel *k, const struct build_request *r,
-		      const char *tmp, struct err *e)
-{
-	AUTOFREE char *meta = xfmt("%s/kernel", tmp);
-	AUTOFREE char *image = xfmt("%s/bzImage", tmp);
-	AUTOFREE char *log = xfmt("%s/log", tmp);
-	CLEANUP(str_release) struct str text = STR_INIT;
-	char hex[65];
-
-	if (dir_remove(tmp, e) || dir_make(tmp, e))
-		return -1;
-	str_fmt(&text, "tree %s\nname %s\nobjects %d\nmake_s %.1f\n", r->tree,
-		r->name, k->objects, k->make_s);
-	if (k->image) {
-		if (copy_file(image, k->image, hex, e))
-			return -1;
-		str_fmt(&text, "identity %s\nimage %s\n", k->identity, hex);
-	} else {
-		if (k->log && copy_file(log, k->log, hex, e))
-			return -1;
-		str_fmt(&text, "reason %s\n", k->reason);
-	}
-	str_puts(&text, "end\n");
-	return file_write(meta, str_c(&text), text.len, e);
-}
-
-/* The entry appears whole or not at all, and out then points into it. */
-static int cache_write(struct kernel *out, const struct build_request *r,
-		       struct err *e)
-{
-	AUTOFREE char *dir = NULL, *tmp = NULL;
-	CLEANUP(kernel_release) struct kernel stored = { NULL };
-	char key[65];
-
-	if (build_key(key, r, e))
-		return -1;
-	dir = xfmt("%s/kernels/%s", r->cache, key);
-	tmp = xfmt("%s/kernels/.new-%s", r->cache, key);
-	if (cache_fill(out, r, tmp, e) || dir_remove(dir, e))
-		return -1;
-	if (rename(tmp, dir))
-		return err_set(e, "rename %s: %m", tmp);
-	if (!cache_read(&stored, dir))
-		return err_set(e, "%s: cannot be read back", dir);
-	free(out->image);
-	out->image = take_ptr(stored.image);
+	strv_add(&argv, "--version");
+	if (proc_capture(&version, (const char *const *)argv.v, 30, &why))
+		return err_set(e, "%s: no compiler: %s", command, why.msg);
+	*out = xfmt("%s\n%.*s", command, (int)strcspn(str_c(&version), "\n"),
+		    str_c(&version));
 	return 0;
 }
 
@@ -395,6 +253,7 @@ static int survivors(struct work *w, struct err *e)
 	if (missing.n > 5)
 		str_fmt(&reason, " and %zu more", missing.n - 5);
 	w->out->reason = str_take(&reason);
+	w->lacks = w->diagnosed = true;
 	return 0;
 }
 
@@ -413,29 +272,26 @@ static char *find_image(const struct work *w)
 	return NULL;
 }
 
-/* One try. 1: out has the image; 0: out has the reason, and *again whether a
- * clean object directory might make a difference. */
-static int attempt(struct work *w, bool *again, struct err *e)
+/* One try. 1: out has the image; 0: out has the reason; -1: harness. */
+static int attempt(struct work *w, struct err *e)
 {
 	AUTOFREE char *vmlinux = xfmt("%s/vmlinux", w->obj);
 	int ok;
 
-	*again = true;
-	if (dir_make(w->obj, e))
-		return -1;
+	free(take_ptr(w->out->reason));
+	w->lacks = w->diagnosed = false;
 	ok = configure(w, e);
 	if (ok > 0) {
 		ok = survivors(w, e);
-		if (ok <= 0) {
-			*again = false;
+		if (ok <= 0)
 			return ok;
-		}
 		ok = run_make(w, "bzImage", NULL, w->r->timeout, e);
 		w->out->objects = w->make.objects;
 	}
 	if (ok < 0)
 		return -1;
 	if (!ok) {
+		w->diagnosed = w->make.error != NULL;
 		w->out->reason = makelog_reason(&w->make, w->src);
 		return 0;
 	}
@@ -482,10 +338,11 @@ static int prepare(struct work *w, struct err *e)
 	AUTOFREE char *logs = NULL;
 	AUTOFREE char *kernels = xfmt("%s/kernels", w->r->cache);
 
-	if (dir_make(w->r->obj, e) || dir_make(w->r->logs, e) ||
+	if (dir_own(w->r->obj, e) || dir_make(w->r->logs, e) ||
 	    dir_make(kernels, e) || absolute(&w->src, w->r->src, e) ||
 	    absolute(&w->obj, w->r->obj, e) || absolute(&logs, w->r->logs, e))
 		return -1;
+	w->sound = xfmt("%s.sound", w->obj);
 	w->log = xfmt("%s/%s.log", logs, w->r->name);
 	for (char *p = w->log + strlen(logs) + 1; *p; p++)
 		if (*p == '/')
@@ -503,28 +360,99 @@ static int note(const struct work *w, const char *text, struct err *e)
 	return fclose(f) ? err_set(e, "write %s: %m", w->log) : 0;
 }
 
-static int build(struct work *w, struct err *e)
+/* Empties obj, because of why. */
+static int start_clean(struct work *w, const char *why, struct err *e)
+{
+	AUTOFREE char *line = xfmt("==== %s", why);
+
+	progress_say(w->progress, "  %s: %s", w->r->name, why);
+	if (note(w, line, e) || dir_remove(w->obj, e) || dir_make(w->obj, e))
+		return -1;
+	w->expected = read_expected(w->r);
+	return 0;
+}
+
+/* A make that was cut short leaves half a file with a fresh time, which the next
+ * one takes for a whole file. So obj is sound only while a file beside it says
+ * so, which is away while make works, and says in which boot that was: objects
+ * are not flushed, and a power cut would tear them likewise. */
+static int open_objects(struct work *w, bool *clean, struct err *e)
 {
 	AUTOFREE char *config = xfmt("%s/.config", w->obj);
-	bool clean = !file_exists(config), again;
+	CLEANUP(str_release) struct str made = STR_INIT, boot = STR_INIT;
+	struct err none;
+
+	*clean = !file_exists(config);
+	w->expected = *clean ? read_expected(w->r) : 0;
+	hostboot_id(&boot);
+	if (file_read(&made, w->sound, &none) == 0 &&
+	    !strcmp(str_c(&made), str_c(&boot)))
+		return unlink(w->sound) ? err_set(e, "remove %s: %m", w->sound)
+					: 0;
+	if (rmdir(w->obj) == 0) /* nothing was in it */
+		return dir_make(w->obj, e);
+	*clean = true;
+	return start_clean(w,
+			   made.len ? "the machine was restarted since the last "
+				      "build: a clean object directory"
+				    : "the last build was cut short: a clean "
+				      "object directory",
+			   e);
+}
+
+static int close_objects(const struct work *w, struct err *e)
+{
+	CLEANUP(str_release) struct str boot = STR_INIT;
+
+	hostboot_id(&boot);
+	return file_write(w->sound, str_c(&boot), boot.len, e);
+}
+
+/* Why a failure may not be the kernel's, and another try is due; NULL: it is. */
+static int doubt(const char **why, const struct work *w, bool clean,
+		 struct err *e)
+{
+	int repaired = w->r->check ? w->r->check(w->r->ctx, e) : 0;
+
+	if (repaired < 0)
+		return -1;
+	*why = repaired		   ? "the source tree was damaged: repaired, again"
+	       : w->lacks	   ? NULL
+	       : w->make.crash	   ? "a compiler crashed: again from a clean object directory"
+	       : clean		   ? NULL
+				   : "failed: again from a clean object directory";
+	return 0;
+}
+
+/* Tries until it is known whose fault a failure is. */
+static int build(struct work *w, struct err *e)
+{
+	AUTOFREE char *crash = NULL;
+	const char *why = NULL;
+	bool clean;
 	int ok;
 
-	w->expected = clean ? read_expected(w->r) : 0;
-	ok = attempt(w, &again, e);
-	if (ok == 0 && again && !clean) {
-		clean = true;
-		free(take_ptr(w->out->reason));
-		progress_line(w->progress,
-			      "failed: again from a clean object directory");
-		if (note(w, "==== again from a clean object directory", e) ||
-		    dir_remove(w->obj, e))
-			return -1;
-		w->expected = read_expected(w->r);
-		ok = attempt(w, &again, e);
-	}
-	if (ok > 0 && clean && write_expected(w->r, w->out->objects, e))
+	if (open_objects(w, &clean, e))
 		return -1;
-	return ok < 0 ? -1 : 0;
+	ok = attempt(w, e);
+	if (ok == 0 && doubt(&why, w, clean, e))
+		return -1;
+	if (ok == 0 && why) {
+		crash = take_ptr(w->make.crash);
+		clean = true;
+		if (start_clean(w, why, e))
+			return -1;
+		ok = attempt(w, e);
+	}
+	if (ok == 0 && crash && w->make.crash && strcmp(crash, w->make.crash))
+		return err_set(e, "%.200s, and then %.200s: a compiler that "
+				  "crashes at random; check the memory",
+			       crash, w->make.crash);
+	if (ok < 0 || (ok > 0 && clean && write_expected(w->r, w->out->objects,
+							 e)))
+		return -1;
+	/* What a failure that nobody explains has left is not to be trusted. */
+	return ok > 0 || w->diagnosed ? close_objects(w, e) : 0;
 }
 
 int build_kernel(struct kernel *out, const struct build_request *r,
@@ -538,7 +466,8 @@ int build_kernel(struct kernel *out, const struct build_request *r,
 		return -1;
 	k.log = xstrdup(w.log);
 	k.incomplete = k.reason && r->partial && w.make.missing;
-	if (!k.incomplete && cache_write(&k, r, e))
+	if (!k.incomplete && (k.image || w.diagnosed) &&
+	    kernels_add(&k, r, w.obj, e))
 		return -1;
 	*out = k;
 	k = (struct kernel){ 0 };
@@ -549,13 +478,16 @@ int build_prebuilt(struct kernel *out, const char *path, struct err *e)
 {
 	CLEANUP(str_release) struct str bytes = STR_INIT;
 	struct kernel k = { .cached = true };
+	struct sha256 sum;
 
 	if (file_read(&bytes, path, e))
 		return -1;
 	if (!is_bzimage(path))
 		return err_set(e, "%s: not a bzImage (no HdrS at byte 0x202)",
 			       path);
-	hex_of(k.identity, &bytes);
+	sha256_init(&sum);
+	sha256_add(&sum, bytes.buf, bytes.len);
+	sha256_hex(k.identity, &sum);
 	k.image = xstrdup(path);
 	*out = k;
 	return 0;

@@ -202,7 +202,10 @@ static int set_mode(struct worker *w, int fd, const struct export_file *f,
 		mode |= (mode & 0444) >> 2;
 	if (!(mode & S_IXUSR) == !(now & S_IXUSR))
 		return 0;
-	return fchmod(fd, mode) ? fail(w, "change mode of", f) : 0;
+	if (fchmod(fd, mode))
+		return fail(w, "change mode of", f);
+	w->job->written++;
+	return 0;
 }
 
 /* What is there already is kept, or overwritten: unlinking and creating again
@@ -432,9 +435,9 @@ int export_files(struct export_stats *out, const char *root,
 	AUTOFD int fd = -1;
 
 	*out = (struct export_stats){ 0 };
-	if (dir_make(root, e))
+	if (dir_own(root, e))
 		return -1;
-	fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(e, "open %s: %m", root);
 	if (l->n)

@@ -38,14 +38,16 @@ const struct filesystem *image_fs_find(const char *name);
 const struct filesystem *image_fs_at(int i); /* NULL past the last */
 
 /* The path of a made file system of that size in cache (made when it is not
- * there; sparse). The caller frees *path. mkfs failing is an error. *mkfs_s is
- * the time it took, 0 from the cache. */
+ * there; sparse). The caller holds a lock on cache, and frees *path. mkfs
+ * failing is an error. *mkfs_s is the time it took, 0 from the cache. */
 int image_filesystem(char **path, double *mkfs_s, const struct filesystem *fs,
 		     long long bytes, const char *cache, struct err *e);
 /* A fresh drive from such an image: an unnamed file in memory (or in dir when
- * memory has not the room), so that nothing is left behind by a kill. Caller
- * closes *fd. */
+ * memory has not the room), so that nothing is left behind by a kill. */
 int image_drive(int *fd, const char *image, const char *dir, struct err *e);
+/* Closes it, or a device. Giving a file's memory back takes the kernel up to a
+ * tenth of a second, for which nobody waits here. Sets *fd to -1. */
+void image_drive_close(int *fd);
 /* The same onto a real device: writes the image's data, and zeroes where it has
  * holes, over its first image-size bytes. */
 int image_onto_device(int fd, const char *image, struct progress *p,

@@ -1,11 +1,9 @@
 #include "lab.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,12 +13,15 @@
 #include "doctor.h"
 #include "image.h"
 #include "kconfig.h"
+#include "kernels.h"
+#include "lock.h"
 #include "measure.h"
 #include "pressure.h"
 #include "proc.h"
 #include "protocol.h"
 #include "question.h"
 #include "sha256.h"
+#include "treestate.h"
 
 #define SERIAL         "IOBISECT1"
 #define BOOT_TIMEOUT_S 90.0
@@ -43,6 +44,7 @@ struct lab {
 	bool kvm;
 	struct str wanted;    /* options of the kernel */
 	struct str initramfs; /* with the job */
+	char *compiler;	      /* as build_compiler says; NULL: not asked */
 	char *image;          /* the made file system */
 	double image_s;       /* mkfs time not yet charged to a trial */
 	struct lab_time spent;
@@ -175,9 +177,17 @@ static int choose_accel(struct lab *l, struct err *e)
 static int make_image(struct lab *l, struct err *e)
 {
 	AUTOFREE char *dir = xfmt("%s/images", l->cache);
+	AUTOFREE char *path = xfmt("%s/lock", dir);
+	AUTOFD int lock = -1;
+	double start = now_s();
 
 	if (dir_make(dir, e) ||
-	    image_filesystem(&l->image, &l->image_s, l->fs, l->q->drive_bytes,
+	    lock_wait(&lock, path,
+		      "wait for another iobisect that makes a file system",
+		      l->p, e))
+		return -1;
+	l->spent.wait_s += now_s() - start;
+	if (image_filesystem(&l->image, &l->image_s, l->fs, l->q->drive_bytes,
 			     dir, e))
 		return -1;
 	l->spent.mkfs_s += l->image_s;
@@ -230,6 +240,7 @@ void lab_close(struct lab *l)
 	machine_release(&l->machine);
 	str_release(&l->wanted);
 	str_release(&l->initramfs);
+	free(l->compiler);
 	free(l->image);
 	free(l->tree);
 	free(l->share);
@@ -251,29 +262,15 @@ static int lock_tree(struct lab *l, struct err *e)
 {
 	AUTOFREE char *path = xfmt("%s/lock", l->tree);
 	double start = now_s();
-	bool said = false;
 
 	if (l->tree_lock >= 0)
 		return 0;
-	if (dir_make(l->tree, e))
+	if (dir_make(l->tree, e) ||
+	    lock_wait(&l->tree_lock, path,
+		      "wait for another iobisect that builds from this "
+		      "repository",
+		      l->p, e))
 		return -1;
-	l->tree_lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-	if (l->tree_lock < 0)
-		return err_set(e, "open %s: %m", path);
-	while (flock(l->tree_lock, LOCK_EX | LOCK_NB)) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return err_set(e, "lock %s: %m", path);
-		if (proc_interrupted())
-			return err_set(e, "interrupted");
-		if (!said)
-			progress_stage(l->p, "wait for another iobisect that "
-					     "builds from this repository");
-		said = true;
-		progress_tick(l->p);
-		usleep(100000);
-	}
-	if (said)
-		progress_done(l->p, "it is done");
 	l->spent.wait_s += now_s() - start;
 	return 0;
 }
@@ -335,16 +332,40 @@ static int export_tree(struct lab *l, const char *hex, const char *name,
 	return 0;
 }
 
+/* Compares every file with git's. */
+struct tree_check {
+	struct lab *l;
+	const char *hex;
+};
+
+static int check_tree(void *ctx, struct err *e)
+{
+	const struct tree_check *c = ctx;
+	struct lab *l = c->l;
+	CLEANUP(strv_release) struct strv left_out = STRV_INIT;
+	struct export_stats st;
+	bool whole;
+
+	if (read_left_out(&left_out, &whole, l, e) ||
+	    treestate_distrust(l->tree, e) ||
+	    history_export(&st, l->h, c->hex, l->tree, &left_out, NULL, e))
+		return -1;
+	return st.written + st.removed > 0;
+}
+
 static int export_and_build(struct kernel *out, struct lab *l,
 			    struct build_request *r, const char *hex,
 			    struct err *e)
 {
 	AUTOFREE char *mark = xfmt("%s/whole", l->tree);
+	struct tree_check check = { .l = l, .hex = hex };
 	bool whole;
 
 	if (export_tree(l, hex, r->name, &whole, e))
 		return -1;
 	r->partial = !whole;
+	r->check = check_tree;
+	r->ctx = &check;
 	progress_stage(l->p, "%s: build", r->name);
 	if (build_kernel(out, r, l->p, e))
 		return -1;
@@ -379,7 +400,8 @@ int lab_kernel(struct kernel *out, struct lab *l, const char *hex,
 	name_tree(l);
 	src = xfmt("%s/src", l->tree);
 	obj = xfmt("%s/obj", l->tree);
-	if (history_commit(&c, l->h, hex, e) || dir_make(builds, e))
+	if (history_commit(&c, l->h, hex, e) || dir_make(builds, e) ||
+	    (!l->compiler && build_compiler(&l->compiler, l->q->cc, e)))
 		return -1;
 	struct build_request r = {
 		.src = src,
@@ -390,18 +412,19 @@ int lab_kernel(struct kernel *out, struct lab *l, const char *hex,
 		.wanted = str_c(&l->wanted),
 		.config = l->q->config,
 		.cc = l->q->cc,
+		.compiler = l->compiler,
 		.logs = builds,
 		.jobs = l->q->jobs ? l->q->jobs
 				   : (int)sysconf(_SC_NPROCESSORS_ONLN),
 		.timeout = MAKE_TIMEOUT_S,
 	};
-	got = build_lookup(out, &r, e);
+	got = kernels_find(out, &r, e);
 	if (got)
 		return got < 0 ? -1 : 0;
 	if (lock_tree(l, e))
 		return -1;
 	/* whoever held the lock may have built it meanwhile */
-	got = build_lookup(out, &r, e);
+	got = kernels_find(out, &r, e);
 	if (!got)
 		got = export_and_build(out, l, &r, hex, e);
 	unlock_tree(l);

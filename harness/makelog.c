@@ -5,25 +5,61 @@
 
 #include "types.h"
 
+#define MEMORY "out of memory? try --jobs 1"
+#define SPACE  "free some space there"
+#define STOPPED "something stopped it: run again"
+
 /* Words that speak of the machine, not of the kernel: anywhere in make's
  * output, but a header's absence only in what is compiled for the host. */
 static const struct {
 	const char *words, *advice;
 } troubles[] = {
-	{ "No space left on device", "free some space there" },
-	{ "Disk quota exceeded", "free some space there" },
+	{ "No space left on device", SPACE },
+	{ "Disk quota exceeded", SPACE },
+	{ "echo: I/O error", SPACE }, /* dash */
+	{ "printf: I/O error", SPACE },
+	{ "fatal error: error writing to ", SPACE },
+	{ "fatal error: error closing ", SPACE },
+	{ "File too large", "raise `ulimit -f`" },
+	{ "File size limit exceeded", "raise `ulimit -f`" },
 	{ "Read-only file system", "choose another cache directory" },
 	{ "Input/output error", "check the disk" },
+	{ "Structure needs cleaning", "check the disk" },
 	{ "Stale file handle", "choose a cache directory on a local disk" },
 	{ "Too many open files", "raise `ulimit -n`" },
 	{ "Resource temporarily unavailable",
 	  "raise `ulimit -u`, or --jobs 1" },
-	{ "Killed signal terminated program", "out of memory? try --jobs 1" },
-	{ "virtual memory exhausted", "out of memory: try --jobs 1" },
-	{ "Cannot allocate memory", "out of memory: try --jobs 1" },
-	{ "out of memory allocating", "out of memory: try --jobs 1" },
-	{ "ld terminated with signal 9", "out of memory? try --jobs 1" },
+	{ "Cannot fork", "raise `ulimit -u`, or --jobs 1" },
+	{ "Killed signal terminated program", MEMORY },
+	{ "internal compiler error: Killed", MEMORY },
+	{ "terminated with signal 9", MEMORY },
+	{ "*** [] Killed", MEMORY },
+	{ "*** [] Error 137", MEMORY },
+	{ "memory exhausted", MEMORY },
+	{ "Cannot allocate memory", MEMORY },
+	{ ": out of memory", MEMORY },
+	{ ": Out of memory", MEMORY },
+	{ ": not enough memory", MEMORY },
+	{ "bad_alloc", MEMORY },
+	{ "LLVM ERROR: out of memory", MEMORY },
+	{ "Terminated signal terminated program", STOPPED },
+	{ "Interrupt signal terminated program", STOPPED },
+	{ "Hangup signal terminated program", STOPPED },
+	{ "internal compiler error: Terminated", STOPPED },
+	{ "internal compiler error: Interrupt", STOPPED },
+	{ "terminated with signal 15", STOPPED },
+	{ "terminated with signal 2 ", STOPPED },
+	{ "*** [] Terminated", STOPPED },
+	{ "*** [] Interrupt", STOPPED },
+	{ "*** [] Hangup", STOPPED },
+	{ "*** [] Error 143", STOPPED },
+	{ "*** [] Error 130", STOPPED },
+	{ "*** [] Error 129", STOPPED },
+	{ "The bug is not reproducible", "check the memory" },
+	{ "source tree is not clean", "remove the cached tree beside it" },
 	{ "ccache: error:", "see `ccache -s`, or set CCACHE_DISABLE=1" },
+	{ "cannot find -lelf", "apt-get install libelf-dev" },
+	{ "cannot find -lcrypto", "apt-get install libssl-dev" },
 	{ "please install libelf-dev", "apt-get install libelf-dev" },
 	{ "fatal error: gelf.h:", "apt-get install libelf-dev" },
 	{ "fatal error: libelf.h:", "apt-get install libelf-dev" },
@@ -34,6 +70,28 @@ static const struct {
 	{ "fatal error: gmp.h:", "apt-get install gcc-12-plugin-dev" },
 	{ "fatal error: mpc.h:", "apt-get install libmpc-dev" },
 	{ "fatal error: ncurses.h:", "apt-get install libncurses-dev" },
+};
+
+/* A compiler, or a tool that the kernel brings, that crashes: a defect of it
+ * that this source brings out, or of the machine. */
+static const char *const crashes[] = {
+	"internal compiler error",
+	"Segmentation fault signal terminated program",
+	"Aborted signal terminated program",
+	"Bus error signal terminated program",
+	"terminated with signal 6 ",
+	"terminated with signal 7 ",
+	"terminated with signal 11 ",
+	"*** [] Segmentation fault",
+	"*** [] Aborted",
+	"*** [] Bus error",
+	"*** [] Illegal instruction",
+	"*** [] Floating point exception",
+	"*** [] Error 132",
+	"*** [] Error 134",
+	"*** [] Error 135",
+	"*** [] Error 136",
+	"*** [] Error 139",
 };
 
 static const struct {
@@ -89,6 +147,7 @@ void makelog_release(struct makelog *l)
 {
 	free(l->error);
 	free(l->stop);
+	free(l->crash);
 	free(l->machine);
 	free(l->tool);
 	*l = (struct makelog){ 0 };
@@ -134,6 +193,23 @@ static char *lost_tool(const char *line)
 	return NULL;
 }
 
+/* "fs/inode.c:71:2: error: ...": the compiler speaks of source, and may quote
+ * any words of it. */
+static bool is_about_source(const char *line)
+{
+	const char *at = strstr(line, ": error: ");
+
+	return at && at > line && at[-1] >= '0' && at[-1] <= '9';
+}
+
+/* "Makefile:12: *** missing separator.  Stop.", and what $(error) says. */
+static bool is_complaint(const char *line)
+{
+	const char *at = strstr(line, ": *** ");
+
+	return at && at > line && at[-1] >= '0' && at[-1] <= '9';
+}
+
 static bool is_error(const char *line)
 {
 	static const char *const words[] = {
@@ -141,16 +217,39 @@ static bool is_error(const char *line)
 		": fatal error: ",
 		": Error: ",
 		": undefined reference to ",
+		": undefined symbol",
 		": multiple definition of",
+		": relocation truncated to fit",
 		": syntax error",
 		": unknown statement",
+		": unknown option",
+		": can't open file \"",
+		"*** No rule to make target ",
 		"ERROR: ",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strstr(line, words[i]))
 			return true;
-	return false;
+	return is_complaint(line);
+}
+
+/* "*** [] X" stands for make's "*** [FILE:LINE: TARGET] X", and nothing but
+ * "(core dumped)" after it. */
+static bool has_words(const char *line, const char *words)
+{
+	const char *at;
+
+	if (!str_starts(words, "*** [] "))
+		return strstr(line, words) != NULL;
+	words += strlen("*** []");
+	at = str_starts(line, "make") && strstr(line, "*** [")
+		     ? strrchr(line, ']')
+		     : NULL;
+	if (!at || !str_starts(at + 1, words))
+		return false;
+	at += 1 + strlen(words);
+	return !*at || *at == ' ';
 }
 
 static void look_for_trouble(struct makelog *l, const char *line)
@@ -161,15 +260,18 @@ static void look_for_trouble(struct makelog *l, const char *line)
 
 	for (size_t i = 0; i < ARRAY_SIZE(host); i++)
 		is_host |= strstr(line, host[i]) != NULL;
-	if (!is_host || strstr(line, "warning: "))
+	if (!is_host || strstr(line, "warning: ") || is_about_source(line))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++) {
-		if (!strstr(line, troubles[i].words))
+		if (!has_words(line, troubles[i].words))
 			continue;
 		l->machine = xstrdup(line);
 		l->advice = troubles[i].advice;
 		return;
 	}
+	for (size_t i = 0; !l->crash && i < ARRAY_SIZE(crashes); i++)
+		if (has_words(line, crashes[i]))
+			l->crash = xstrdup(line);
 }
 
 static bool wants_file(const char *line)
@@ -205,7 +307,9 @@ void makelog_line(struct makelog *l, const char *line)
 
 char *makelog_reason(const struct makelog *l, const char *src)
 {
-	const char *line = l->error ? l->error : l->stop;
+	const char *line = l->error   ? l->error
+			   : l->crash ? l->crash
+				      : l->stop;
 	CLEANUP(str_release) struct str s = STR_INIT;
 	AUTOFREE char *prefix = xfmt("%s/", src);
 	const char *at;

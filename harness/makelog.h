@@ -6,8 +6,11 @@
 
 struct makelog {
 	int objects;	    /* the kernel's own CC and AS lines */
-	char *error;	    /* first error of a compiler, assembler or linker */
+	/* First diagnosis of a compiler, assembler, linker or of make itself.
+	 * Without one, a failure is no fact about the source. */
+	char *error;
 	char *stop;	    /* first "*** ..." of make's */
+	char *crash;	    /* first sign of a compiler that crashed */
 	char *machine;	    /* first word of a machine in trouble: the line */
 	const char *advice; /* what to do about it; borrowed */
 	bool missing; /* it wants a file that is not there */

@@ -290,7 +290,7 @@ static int run_mkfs(const struct strv *argv, struct err *e)
 static int make(const char *path, const struct recipe *recipe,
 		struct strv *argv, long long bytes, struct err *e)
 {
-	AUTOFREE char *tmp = xfmt("%s.tmp.%d", path, (int)getpid());
+	AUTOFREE char *tmp = xfmt("%s.tmp", path); /* ours: see image.h */
 
 	strv_add(argv, tmp);
 	if (make_sparse(tmp, bytes, e) || run_mkfs(argv, e) ||

@@ -338,6 +338,15 @@ int dir_make(const char *path, struct err *e)
 	return 0;
 }
 
+int dir_own(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && !S_ISDIR(st.st_mode) && unlink(path))
+		return err_set(e, "remove %s: %m", path);
+	return dir_make(path, e);
+}
+
 static int remove_one(const char *path, const struct stat *st, int type,
 		      struct FTW *ftw)
 {

@@ -74,6 +74,8 @@ int file_write(const char *path, const void *data, size_t n, struct err *e);
 bool file_exists(const char *path);
 bool file_is_regular(const char *path);
 int dir_make(const char *path, struct err *e); /* with its parents */
+/* And nothing else: a symlink or a file of that name gives way. */
+int dir_own(const char *path, struct err *e);
 int dir_remove(const char *path, struct err *e); /* with all in it */
 
 /* Seconds on a clock that only goes forward. */

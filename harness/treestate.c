@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "hostboot.h"
 
 void treestate_release(struct treestate *s)
 {
@@ -13,14 +16,6 @@ void treestate_release(struct treestate *s)
 static bool is_hex(const char *s)
 {
 	return strspn(s, "0123456789abcdef") == HEX_LEN && !s[HEX_LEN];
-}
-
-static void boot_id(struct str *out)
-{
-	struct err ignored;
-
-	if (file_read(out, "/proc/sys/kernel/random/boot_id", &ignored))
-		str_puts(out, "unknown\n");
 }
 
 /* "TREE BOOT\n": without a flush, a tree is only sure to be there for as long
@@ -39,7 +34,7 @@ static int read_stamp(struct treestate *out, const char *path, struct err *e)
 	if (!is_hex(text.buf))
 		return 0;
 	memcpy(out->stamp, text.buf, HEX_SIZE);
-	boot_id(&boot);
+	hostboot_id(&boot);
 	out->trusted = !strcmp(text.buf + HEX_SIZE, boot.buf);
 	return 0;
 }
@@ -51,11 +46,13 @@ int treestate_read(struct treestate *out, const char *dir, struct err *e)
 	AUTOFREE char *src = xfmt("%s/src", dir);
 	CLEANUP(str_release) struct str text = STR_INIT;
 	CLEANUP(strv_release) struct strv lines = STRV_INIT;
+	struct stat st;
 
 	*out = (struct treestate){ .trusted = false };
 	if (read_stamp(out, stamp, e))
 		return -1;
-	if (!file_exists(src))
+	/* A link to somewhere else is no tree of ours. */
+	if (lstat(src, &st) || !S_ISDIR(st.st_mode))
 		out->trusted = false;
 	if (!file_exists(dirty))
 		return 0;
@@ -153,8 +150,7 @@ int treestate_list(struct export_list *out, const struct treestate *s,
 	return list_diff(out, false, source, base, tree, e);
 }
 
-/* What the stamp says is no longer to be trusted. */
-static int distrust(const char *dir, struct err *e)
+int treestate_distrust(const char *dir, struct err *e)
 {
 	CLEANUP(treestate_release) struct treestate now = { .stamp = "" };
 	AUTOFREE char *stamp = xfmt("%s/stamp", dir);
@@ -180,7 +176,7 @@ int treestate_left_out(const char *dir, const struct strv *leave_out,
 	if (file_exists(path) && file_read(&then, path, &none) == 0 &&
 	    !strcmp(str_c(&now), str_c(&then)))
 		return 0;
-	return distrust(dir, e) || file_write(path, str_c(&now), now.len, e)
+	return treestate_distrust(dir, e) || file_write(path, str_c(&now), now.len, e)
 		       ? -1
 		       : 0;
 }
@@ -205,7 +201,7 @@ int treestate_end(const char *dir, const char *tree, struct err *e)
 	CLEANUP(str_release) struct str text = STR_INIT;
 
 	str_fmt(&text, "%s ", tree);
-	boot_id(&text);
+	hostboot_id(&text);
 	if (file_write(stamp, text.buf, text.len, e))
 		return -1;
 	if (unlink(dirty) && errno != ENOENT)

@@ -27,6 +27,9 @@ int treestate_list(struct export_list *out, const struct treestate *s,
  * what was left out before, every path is looked at next. */
 int treestate_left_out(const char *dir, const struct strv *leave_out,
 		       struct err *e);
+/* Every path is looked at next: the tree was seen to be another than the stamp
+ * says. */
+int treestate_distrust(const char *dir, struct err *e);
 /* Before the first change: that tree is under way as well. */
 int treestate_begin(struct treestate *s, const char *dir, const char *tree,
 		    struct err *e);

@@ -2,9 +2,11 @@
 
 #include <limits.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "build.h"
+#include "kernels.h"
 
 /* A tree of a few files, and tests/fake/make instead of make. */
 struct world {
@@ -62,6 +64,7 @@ static void world_init(struct world *w)
 				       .tree = "tree1",
 				       .name = "one",
 				       .wanted = "CONFIG_A=y\nCONFIG_B=y\n",
+				       .compiler = "gcc\ngcc (fake) 12",
 				       .jobs = 2,
 				       .timeout = 60 };
 }
@@ -82,7 +85,8 @@ static bool file_has(const char *path, const char *text)
 	CLEANUP(str_release) struct str s = STR_INIT;
 	struct err e;
 
-	return path && !file_read(&s, path, &e) && strstr(str_c(&s), text);
+	return path && !file_read(&s, path, &e) &&
+	       memmem(s.buf, s.len, text, strlen(text));
 }
 
 static bool is_there(const struct world *w, const char *name)
@@ -112,7 +116,7 @@ TEST(build__makes_and_caches)
 	struct err e;
 
 	world_init(&w);
-	EXPECT_INT(build_lookup(&k, &w.r, &e), 0);
+	EXPECT_INT(kernels_find(&k, &w.r, &e), 0);
 	ASSERT(build_it(&k, &w) == 0);
 	ASSERT(k.image && !k.reason);
 	EXPECT(str_starts(k.image, w.cache));
@@ -121,7 +125,7 @@ TEST(build__makes_and_caches)
 	EXPECT_INT(strlen(k.identity), 64);
 	EXPECT(!k.cached);
 	w.r.src = "/nonesuch";
-	ASSERT(build_lookup(&again, &w.r, &e) == 1);
+	ASSERT(kernels_find(&again, &w.r, &e) == 1);
 	EXPECT(again.cached);
 	EXPECT_STR(again.image, k.image);
 	EXPECT_STR(again.identity, k.identity);
@@ -139,28 +143,28 @@ TEST(build__key_is_everything_that_matters)
 	ASSERT(build_it(&k, &w) == 0);
 	w.r.name = "another";
 	kernel_release(&k);
-	EXPECT_INT(build_lookup(&k, &w.r, &e), 1);
+	EXPECT_INT(kernels_find(&k, &w.r, &e), 1);
 	kernel_release(&k);
 	w.r.tree = "tree2";
-	EXPECT_INT(build_lookup(&k, &w.r, &e), 0);
+	EXPECT_INT(kernels_find(&k, &w.r, &e), 0);
 	w.r.tree = "tree1";
 	w.r.wanted = "CONFIG_A=y\n";
-	EXPECT_INT(build_lookup(&k, &w.r, &e), 0);
+	EXPECT_INT(kernels_find(&k, &w.r, &e), 0);
 	w.r.wanted = "CONFIG_A=y\nCONFIG_B=y\n";
-	w.r.cc = "gcc -O2";
-	EXPECT_INT(build_lookup(&k, &w.r, &e), 0);
-	w.r.cc = NULL;
+	w.r.compiler = "gcc -O2\ngcc (fake) 12";
+	EXPECT_INT(kernels_find(&k, &w.r, &e), 0);
+	w.r.compiler = "gcc\ngcc (fake) 12";
 	config = xfmt("%s/config", w.dir);
 	w.r.config = config;
 	put(&w, "config", "");
-	EXPECT_INT(build_lookup(&k, &w.r, &e), 0);
+	EXPECT_INT(kernels_find(&k, &w.r, &e), 0);
 	ASSERT(build_it(&k, &w) == 0);
 	kernel_release(&k);
-	EXPECT_INT(build_lookup(&k, &w.r, &e), 1);
+	EXPECT_INT(kernels_find(&k, &w.r, &e), 1);
 	put(&w, "config", "CONFIG_C=y\n");
-	EXPECT_INT(build_lookup(&k, &w.r, &e), 0);
+	EXPECT_INT(kernels_find(&k, &w.r, &e), 0);
 	w.r.config = "/nonesuch";
-	EXPECT_INT(build_lookup(&k, &w.r, &e), -1);
+	EXPECT_INT(kernels_find(&k, &w.r, &e), -1);
 	EXPECT(strstr(e.msg, "/nonesuch"));
 }
 
@@ -199,7 +203,7 @@ TEST(build__broken_kernel_is_a_result)
 	EXPECT(file_has(k.log, "'x' undeclared"));
 	/* The directory was clean: no second try. */
 	EXPECT(!file_has(k.log, "again from a clean"));
-	ASSERT(build_lookup(&cached, &w.r, &e) == 1);
+	ASSERT(kernels_find(&cached, &w.r, &e) == 1);
 	EXPECT_STR(cached.reason, k.reason);
 	EXPECT(str_starts(cached.log, w.cache));
 	EXPECT(file_has(cached.log, "'x' undeclared"));
@@ -271,7 +275,7 @@ static void expect_harness(const char *output, const char *message)
 	if (!strstr(e.msg, message))
 		TEST_FAIL("%s: %s", output, e.msg);
 	/* Nothing was judged. */
-	EXPECT_INT(build_lookup(&k, &w.r, &e), 0);
+	EXPECT_INT(kernels_find(&k, &w.r, &e), 0);
 }
 
 TEST(build__harness_failures)
@@ -310,18 +314,16 @@ TEST(build__hanging_make_is_a_harness_failure)
 	EXPECT(strstr(e.msg, "make bzImage did not end within"));
 }
 
-TEST(build__missing_compiler)
+TEST(build__compiler)
 {
-	CLEANUP(world_done) struct world w;
-	CLEANUP(kernel_release) struct kernel k = { NULL };
+	AUTOFREE char *own = NULL, *none = NULL;
 	struct err e;
 
-	world_init(&w);
-	w.r.cc = "nonesuch-gcc -m64";
-	EXPECT_INT(build_lookup(&k, &w.r, &e), -1);
+	ASSERT(build_compiler(&own, NULL, &e) == 0);
+	EXPECT(str_starts(own, "gcc\n") && strlen(own) > 8);
+	EXPECT_INT(build_compiler(&none, "nonesuch-gcc -m64", &e), -1);
 	EXPECT(str_starts(e.msg, "nonesuch-gcc is missing"));
-	w.r.cc = "false";
-	EXPECT_INT(build_lookup(&k, &w.r, &e), -1);
+	EXPECT_INT(build_compiler(&none, "false", &e), -1);
 	EXPECT(strstr(e.msg, "no compiler"));
 }
 
@@ -357,10 +359,10 @@ TEST(build__torn_cache_entry_is_built_again)
 
 		ASSERT(build_it(&k, &w) == 0);
 		break_entry(&k, damage[i].file, damage[i].text);
-		EXPECT_INT(build_lookup(&k, &w.r, &e), 0);
+		EXPECT_INT(kernels_find(&k, &w.r, &e), 0);
 		ASSERT(build_it(&k, &w) == 0);
 		kernel_release(&k);
-		EXPECT_INT(build_lookup(&k, &w.r, &e), 1);
+		EXPECT_INT(kernels_find(&k, &w.r, &e), 1);
 	}
 }
 
@@ -393,4 +395,236 @@ TEST(build__name_with_a_slash)
 	w.r.name = "linux/v6.1";
 	ASSERT(build_it(&k, &w) == 0);
 	EXPECT(str_ends(k.log, "/logs/linux-v6.1.log"));
+}
+
+static void set_sound(const struct world *w, const char *boot)
+{
+	AUTOFREE char *path = xfmt("%s.sound", w->obj);
+	struct err e;
+
+	if (boot ? file_write(path, boot, strlen(boot), &e) : unlink(path))
+		abort();
+}
+
+/* Neither a make that was cut short nor a host that was: what lies in obj then is
+ * as good as any other rubbish. */
+TEST(build__unsound_objects_are_removed)
+{
+	static const char *const marks[] = { NULL, "", "another-boot\n" };
+	CLEANUP(world_done) struct world w;
+	CLEANUP(kernel_release) struct kernel k = { NULL };
+
+	world_init(&w);
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		AUTOFREE char *tree = xfmt("tree%zu", i);
+
+		w.r.tree = tree;
+		ASSERT(build_it(&k, &w) == 0);
+		EXPECT(is_there(&w, "obj.sound"));
+		put(&w, "obj/part", "torn\n");
+		set_sound(&w, marks[i]);
+		*tree = 'T';
+		ASSERT(build_it(&k, &w) == 0);
+		EXPECT(file_has(k.image, "speed 1.0"));
+		EXPECT(file_has(k.log, "a clean object directory"));
+		EXPECT_INT(k.objects, 7);
+	}
+}
+
+TEST(build__sound_objects_are_kept)
+{
+	CLEANUP(world_done) struct world w;
+	CLEANUP(kernel_release) struct kernel k = { NULL };
+
+	world_init(&w);
+	ASSERT(build_it(&k, &w) == 0);
+	put(&w, "obj/mine", "");
+	w.r.tree = "tree2";
+	ASSERT(build_it(&k, &w) == 0);
+	EXPECT(is_there(&w, "obj/mine"));
+	EXPECT(!file_has(k.log, "clean"));
+	/* A failure that has a diagnosis is an end like any other. */
+	put(&w, "src/broken-build", "");
+	w.r.tree = "tree3";
+	ASSERT(build_it(&k, &w) == 0 && k.reason);
+	EXPECT(is_there(&w, "obj.sound"));
+}
+
+/* A failed harness leaves objects that nobody can trust. */
+TEST(build__harness_failure_leaves_unsound_objects)
+{
+	CLEANUP(world_done) struct world w;
+	CLEANUP(kernel_release) struct kernel k = { NULL };
+	struct err e;
+
+	world_init(&w);
+	ASSERT(build_it(&k, &w) == 0);
+	put(&w, "src/broken-build", "cc1: out of memory allocating 8 bytes");
+	w.r.tree = "tree2";
+	EXPECT_INT(build_kernel(&k, &w.r, NULL, &e), -1);
+	EXPECT(!is_there(&w, "obj.sound"));
+}
+
+/* What make does not explain is reported, and not remembered. */
+TEST(build__failure_without_a_diagnosis_is_not_cached)
+{
+	static const char *const words[] = {
+		"fs/a.c: hm, this went wrong",
+		"fs/a.c:9:1: internal compiler error: in foo, at bar.cc:12",
+		"fs/a.c: objtool failed",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		CLEANUP(world_done) struct world w;
+		CLEANUP(kernel_release) struct kernel k = { NULL };
+		struct err e;
+
+		world_init(&w);
+		put(&w, "src/broken-build", words[i]);
+		ASSERT(build_it(&k, &w) == 0);
+		EXPECT(k.reason);
+		EXPECT_INT(kernels_find(&k, &w.r, &e), 0);
+		EXPECT(!is_there(&w, "obj.sound"));
+	}
+}
+
+/* Crashes a compiler the first time, and does what is asked the next. */
+static int mend(void *ctx, struct err *e)
+{
+	(void)e;
+	put(ctx, "src/broken-build", NULL);
+	return 0;
+}
+
+static int crash_elsewhere(void *ctx, struct err *e)
+{
+	(void)e;
+	put(ctx, "src/broken-build",
+	    "fs/b.c:1:1: internal compiler error: Segmentation fault");
+	return 0;
+}
+
+TEST(build__crashed_compiler_is_asked_again)
+{
+	CLEANUP(world_done) struct world w;
+	CLEANUP(kernel_release) struct kernel k = { NULL };
+	struct err e;
+
+	world_init(&w);
+	w.r.ctx = &w;
+	w.r.check = mend;
+	put(&w, "src/broken-build",
+	    "fs/a.c:9:1: internal compiler error: Segmentation fault");
+	ASSERT(build_it(&k, &w) == 0);
+	EXPECT(k.image && !k.reason);
+	w.r.tree = "tree2";
+	w.r.check = crash_elsewhere;
+	put(&w, "src/broken-build",
+	    "fs/a.c:9:1: internal compiler error: Segmentation fault");
+	EXPECT_INT(build_kernel(&k, &w.r, NULL, &e), -1);
+	EXPECT(strstr(e.msg, "check the memory"));
+}
+
+static int repair(void *ctx, struct err *e)
+{
+	(void)e;
+	put(ctx, "src/speed", "1.0\n");
+	put(ctx, "src/needs", "speed\n");
+	return 1;
+}
+
+TEST(build__damaged_source_is_repaired_before_it_counts)
+{
+	CLEANUP(world_done) struct world w;
+	CLEANUP(kernel_release) struct kernel k = { NULL };
+
+	world_init(&w);
+	w.r.ctx = &w;
+	w.r.check = repair;
+	put(&w, "src/needs", "lost.h\n");
+	ASSERT(build_it(&k, &w) == 0);
+	EXPECT(k.image && !k.reason);
+	EXPECT(file_has(k.log, "repaired"));
+	/* Nothing was built before: but for the damage there was no reason to
+	 * doubt a failure. */
+	put(&w, "src/lacks", "CONFIG_B\n");
+	w.r.tree = "tree2";
+	ASSERT(build_it(&k, &w) == 0);
+	EXPECT_STR(k.reason, "the configuration lacks CONFIG_B=y");
+}
+
+/* Whatever obj is a link to is not ours to empty. */
+TEST(build__objects_behind_a_link_are_left_alone)
+{
+	CLEANUP(world_done) struct world w;
+	CLEANUP(kernel_release) struct kernel k = { NULL };
+	AUTOFREE char *other = NULL;
+	struct err e;
+
+	world_init(&w);
+	other = xfmt("%s/precious", w.dir);
+	ASSERT(!dir_make(other, &e) && !symlink(other, w.obj));
+	put(&w, "precious/file", "mine\n");
+	put(&w, "src/broken-build", "x: oh dear");
+	ASSERT(build_it(&k, &w) == 0);
+	EXPECT(is_there(&w, "precious/file"));
+	EXPECT(!is_there(&w, "precious/.config"));
+	EXPECT(is_there(&w, "obj/.config"));
+}
+
+/* Two that built the same kernel: the first one's image, which may be booting, is
+ * not touched. */
+TEST(build__second_of_a_kind_uses_the_first)
+{
+	CLEANUP(world_done) struct world w;
+	CLEANUP(kernel_release) struct kernel a = { NULL };
+	CLEANUP(kernel_release) struct kernel b = { NULL };
+	AUTOFREE char *other = NULL;
+	struct stat before, after;
+
+	world_init(&w);
+	ASSERT(build_it(&a, &w) == 0);
+	ASSERT(stat(a.image, &before) == 0);
+	other = xfmt("%s/obj2", w.dir);
+	w.r.obj = other;
+	ASSERT(build_it(&b, &w) == 0);
+	EXPECT_STR(b.image, a.image);
+	ASSERT(stat(a.image, &after) == 0);
+	EXPECT(before.st_ino == after.st_ino);
+}
+
+TEST(build__many_at_once_share_a_cache)
+{
+	enum { N = 6 };
+	CLEANUP(world_done) struct world w;
+	pid_t pids[N];
+
+	world_init(&w);
+	fflush(stdout);
+	for (int i = 0; i < N; i++) {
+		AUTOFREE char *obj = xfmt("%s/obj%d", w.dir, i);
+		AUTOFREE char *logs = xfmt("%s/logs%d", w.dir, i);
+
+		pids[i] = fork();
+		if (pids[i])
+			continue;
+		w.r.obj = obj;
+		w.r.logs = logs;
+		for (int n = 0; n < 3; n++) {
+			struct kernel k = { NULL };
+			AUTOFREE char *tree = xfmt("tree%d", n);
+
+			w.r.tree = tree;
+			if (build_it(&k, &w) || !file_has(k.image, "speed 1.0"))
+				_exit(1);
+			kernel_release(&k);
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < N; i++) {
+		int status = -1;
+
+		waitpid(pids[i], &status, 0);
+		EXPECT_INT(status, 0);
+	}
 }

@@ -6,6 +6,7 @@
 
 #include "gitrepo.h"
 #include "history.h"
+#include "treestate.h"
 
 #define COMMITS 8
 
@@ -367,6 +368,59 @@ TEST(history__export_repairs_only_what_may_be_wrong)
 	EXPECT_INT(history_export(&st, h, f.hex[0], f.work, NULL, NULL, &e), 0);
 	EXPECT_INT(st.looked_at, 0);
 	history_close(h);
+	teardown(&f);
+}
+
+/* Whatever happened to the tree behind our back. */
+TEST(history__distrusted_tree_is_compared_whole)
+{
+	struct fixture f;
+	struct err e = { "" };
+	struct export_stats st;
+	struct history *h;
+	AUTOFREE char *path = NULL;
+
+	ASSERT(setup(&f));
+	path = xfmt("%s/Kconfig", f.src);
+	EXPECT_INT(export(&f, 0, &e), 0);
+	ASSERT(history_open(&h, f.repo, &e) == 0);
+	ASSERT(!treestate_distrust(f.work, &e));
+	ASSERT(!history_export(&st, h, f.hex[0], f.work, NULL, NULL, &e));
+	EXPECT_INT(st.written + st.removed, 0);
+
+	ASSERT(unlink(path) == 0);
+	ASSERT(!treestate_distrust(f.work, &e));
+	ASSERT(!history_export(&st, h, f.hex[0], f.work, NULL, NULL, &e));
+	EXPECT_INT(st.written, 1);
+	EXPECT(is_tree(&f, 0));
+
+	ASSERT(chmod(path, 0755) == 0);
+	ASSERT(!treestate_distrust(f.work, &e));
+	ASSERT(!history_export(&st, h, f.hex[0], f.work, NULL, NULL, &e));
+	EXPECT_INT(st.written, 1);
+	EXPECT(is_tree(&f, 0));
+	history_close(h);
+	teardown(&f);
+}
+
+/* Nothing is written to where src points. */
+TEST(history__export_follows_no_link)
+{
+	struct fixture f;
+	struct err e = { "" };
+	struct stat st;
+	AUTOFREE char *aside = NULL, *precious = NULL;
+
+	ASSERT(setup(&f));
+	EXPECT_INT(export(&f, 0, &e), 0);
+	aside = xfmt("%s/aside", f.work);
+	precious = xfmt("%s/Kconfig", aside);
+	ASSERT(rename(f.src, aside) == 0 && symlink("aside", f.src) == 0);
+	ASSERT(file_write(precious, "mine\n", 5, &e) == 0);
+	EXPECT_INT(export(&f, 1, &e), 0);
+	EXPECT(lstat(f.src, &st) == 0 && S_ISDIR(st.st_mode));
+	EXPECT(is_tree(&f, 1));
+	EXPECT(stat(precious, &st) == 0 && st.st_size == 5);
 	teardown(&f);
 }
 

@@ -1,6 +1,7 @@
 #include "test.h"
 
 #include "makelog.h"
+#include "types.h"
 
 static void feed(struct makelog *l, const char *const *lines)
 {
@@ -154,4 +155,116 @@ TEST(makelog__lost_tools)
 	}
 	EXPECT_STR(makelog_package("xz"), "xz-utils");
 	EXPECT(!makelog_package("nonesuch"));
+}
+
+/* None of these says anything about the kernel's source. */
+TEST(makelog__killed_and_starved)
+{
+	static const char *const lines[] = {
+		"make[2]: *** [scripts/Makefile.build:250: fs/a.o] Killed",
+		"make[2]: *** [scripts/Makefile.build:250: fs/a.o] Error 137",
+		"make[2]: *** [fs/a.o] Terminated",
+		"make[1]: *** [Makefile:1: fs] Interrupt",
+		"make[1]: *** [Makefile:1: fs] Error 130",
+		"make[1]: *** [Makefile:1: fs] Error 143",
+		"make[1]: *** [Makefile:1: fs] Hangup",
+		"gcc: internal compiler error: Killed (program cc1)",
+		"gcc: fatal error: Terminated signal terminated program cc1",
+		"collect2: fatal error: ld terminated with signal 9 [Killed]",
+		"virtual memory exhausted: Cannot allocate memory",
+		"cc1: out of memory allocating 65536 bytes after a total of 1",
+		"ld: out of memory allocating 4 bytes",
+		"as: memory exhausted",
+		"terminate called after throwing an instance of "
+		"'std::bad_alloc'",
+		"LLVM ERROR: out of memory",
+		"/bin/sh: 0: Cannot fork",
+		"make[1]: fork: Resource temporarily unavailable",
+		"sh: 1: echo: echo: I/O error",
+		"fs/a.c:1:1: fatal error: error writing to /tmp/ccX.s: File "
+		"too large",
+		"ld: final link failed: No space left on device",
+		"objcopy: vmlinux.bin: final close failed: Disk quota "
+		"exceeded",
+		"gcc: The bug is not reproducible, so it is likely a hardware "
+		"or OS problem.",
+		"/usr/bin/ld: cannot find -lelf: No such file or directory",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		CLEANUP(makelog_release) struct makelog l;
+
+		FEED(&l, lines[i], "make: *** [Makefile:220: x] Error 2");
+		if (!l.machine || !l.advice)
+			TEST_FAIL("%s: no trouble", lines[i]);
+	}
+}
+
+/* A source that has such words in it is quoted by its own errors. */
+TEST(makelog__words_of_the_source)
+{
+	static const char *const lines[] = {
+		"fs/a.c:3:2: error: #error : out of memory",
+		"fs/a.c:3:2: error: 'bad_alloc' undeclared",
+		"fs/a.c:3:2: warning: : Out of memory",
+		"make[1]: *** [Makefile:1: Killed] Error 1",
+		"make[1]: *** [Makefile:1: fs] Error 1370",
+		"  CC      fs/Killed.o",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		CLEANUP(makelog_release) struct makelog l;
+
+		FEED(&l, lines[i]);
+		if (l.machine || l.crash)
+			TEST_FAIL("%s: %s", lines[i], l.machine);
+	}
+}
+
+TEST(makelog__crashes)
+{
+	static const char *const lines[] = {
+		"fs/a.c:9:1: internal compiler error: Segmentation fault",
+		"fs/a.c:9:1: internal compiler error: in foo, at bar.cc:12",
+		"gcc: fatal error: Segmentation fault signal terminated "
+		"program cc1",
+		"make[2]: *** [fs/a.o] Segmentation fault (core dumped)",
+		"make[2]: *** [scripts/x:1: fs/a.o] Error 139",
+		"make[2]: *** [scripts/x:1: fs/a.o] Aborted",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		CLEANUP(makelog_release) struct makelog l;
+
+		FEED(&l, lines[i]);
+		if (l.machine || !l.crash)
+			TEST_FAIL("%s: no crash", lines[i]);
+	}
+}
+
+/* make's own words on a Makefile are a diagnosis; that a command failed is not. */
+TEST(makelog__diagnoses_of_make)
+{
+	static const struct {
+		const char *line;
+		bool error;
+	} cases[] = {
+		{ "/s/fs/Makefile:12: *** missing separator.  Stop.", true },
+		{ "Makefile:1: *** Compiler lacks asm-goto.  Stop.", true },
+		{ "make[3]: *** No rule to make target 'fs/x.o', needed by "
+		  "'fs/built-in.a'.  Stop.",
+		  true },
+		{ "make[3]: *** [scripts/Makefile.build:1: fs/x.o] Error 1",
+		  false },
+		{ "make: *** Waiting for unfinished jobs....", false },
+		{ "make[1]: *** wait: No child processes.  Stop.", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(makelog_release) struct makelog l;
+
+		FEED(&l, cases[i].line);
+		if (!l.error == cases[i].error)
+			TEST_FAIL("%s", cases[i].line);
+	}
 }
