@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -155,6 +157,27 @@ int image_drive(int *fd, const char *image, const char *dir, struct err *e)
 	*fd = to;
 	to = -1;
 	return 0;
+}
+
+static void *close_it(void *fd)
+{
+	close((int)(intptr_t)fd);
+	return NULL;
+}
+
+void image_drive_close(int *fd)
+{
+	pthread_t thread;
+	struct stat st;
+
+	if (*fd < 0)
+		return;
+	if (fstat(*fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    pthread_create(&thread, NULL, close_it, (void *)(intptr_t)*fd) == 0)
+		pthread_detach(thread);
+	else
+		close(*fd);
+	*fd = -1;
 }
 
 /* The kernel zeroes faster than we can write, but in whole sectors only. */

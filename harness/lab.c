@@ -20,6 +20,7 @@
 #include "proc.h"
 #include "protocol.h"
 #include "question.h"
+#include "scratch.h"
 #include "sha256.h"
 #include "treestate.h"
 
@@ -38,6 +39,7 @@ struct lab {
 	char *share, *cache, *logs;
 	char *tree; /* src, obj, stamp, lock */
 	int tree_lock;
+	struct scratch scratch; /* logs, when it is no session's */
 	struct device device;
 	struct machine machine;
 	const struct filesystem *fs;
@@ -50,6 +52,14 @@ struct lab {
 	struct lab_time spent;
 };
 
+/* make and QEMU work in other directories than ours. */
+static char *make_absolute(char *path)
+{
+	AUTOFREE char *p = path, *here = *p == '/' ? NULL : getcwd(NULL, 0);
+
+	return here ? xfmt("%s/%s", here, p) : take_ptr(p);
+}
+
 char *lab_cache_dir(void)
 {
 	const char *own = getenv("IOBISECT_CACHE");
@@ -57,10 +67,11 @@ char *lab_cache_dir(void)
 	const char *home = getenv("HOME");
 
 	if (own && *own)
-		return xstrdup(own);
+		return make_absolute(xstrdup(own));
 	if (xdg && *xdg)
-		return xfmt("%s/iobisect", xdg);
-	return xfmt("%s/.cache/iobisect", home && *home ? home : "/tmp");
+		return make_absolute(xfmt("%s/iobisect", xdg));
+	return make_absolute(
+		xfmt("%s/.cache/iobisect", home && *home ? home : "/tmp"));
 }
 
 int lab_share_dir(char **out, struct err *e)
@@ -204,6 +215,9 @@ static int prepare(struct lab *l, struct err *e)
 	    machine_load(&l->machine, dir, l->q->machine, e) ||
 	    doctor_require(l->h ? DOCTOR_BUILD : DOCTOR_BOOT, l->fs->name, e))
 		return -1;
+	if (scratch_is(l->logs, l->cache) &&
+	    scratch_claim(&l->scratch, l->logs, l->p, e))
+		return -1;
 	if (dir_make(trials, e) || merge_config(l, e) || choose_accel(l, e) ||
 	    make_initramfs(l, e) || make_image(l, e))
 		return -1;
@@ -236,6 +250,7 @@ void lab_close(struct lab *l)
 		return;
 	if (l->tree_lock >= 0)
 		close(l->tree_lock);
+	scratch_release(&l->scratch);
 	device_release(&l->device);
 	machine_release(&l->machine);
 	str_release(&l->wanted);
@@ -451,7 +466,7 @@ static int fresh_drive(int *fd, struct lab *l, struct err *e)
 static int boot_once(struct boot *out, struct lab *l, const struct kernel *k,
 		     const char *console, bool verbose, struct err *e)
 {
-	AUTOFD int fd = -1;
+	CLEANUP(image_drive_close) int fd = -1;
 	struct boot_request r = {
 		.machine = &l->machine,
 		.device = &l->device,

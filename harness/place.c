@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bisect.h"
 #include "lab.h"
 #include "question.h"
+#include "scratch.h"
 
 void place_release(struct place *pl)
 {
@@ -234,7 +234,7 @@ char *place_scratch(void)
 {
 	AUTOFREE char *cache = lab_cache_dir();
 
-	return xfmt("%s/alone/%d", cache, (int)getpid());
+	return scratch_path(cache);
 }
 
 bool place_is_image(struct history *h, const char *arg)

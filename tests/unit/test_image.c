@@ -379,6 +379,9 @@ TEST(image__a_drive_is_a_copy_without_a_name)
 	EXPECT_INT(first_difference(fd, from), 0);
 	EXPECT_INT(image_drive(&fd, "/nowhere/x", p.dir, &e), -1);
 	EXPECT(strstr(e.msg, "/nowhere/x"));
+	image_drive_close(&fd);
+	EXPECT_INT(fd, -1);
+	image_drive_close(&fd);
 }
 
 /* More than any memory has: it goes to the disk, which has not the room. */
