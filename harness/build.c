@@ -291,7 +291,7 @@ static int attempt(struct work *w, struct err *e)
 	if (ok < 0)
 		return -1;
 	if (!ok) {
-		w->diagnosed = w->make.error != NULL;
+		w->diagnosed = w->make.diagnosed;
 		w->out->reason = makelog_reason(&w->make, w->src);
 		return 0;
 	}
@@ -372,10 +372,10 @@ static int start_clean(struct work *w, const char *why, struct err *e)
 	return 0;
 }
 
-/* A make that was cut short leaves half a file with a fresh time, which the next
- * one takes for a whole file. So obj is sound only while a file beside it says
- * so, which is away while make works, and says in which boot that was: objects
- * are not flushed, and a power cut would tear them likewise. */
+/* A make that was cut short leaves half a file with a fresh time, which the
+ * next one takes for a whole file. So obj is sound only while a file beside it
+ * says so, which is away while make works, and says in which boot that was:
+ * objects are not flushed, and a power cut would tear them likewise. */
 static int open_objects(struct work *w, bool *clean, struct err *e)
 {
 	AUTOFREE char *config = xfmt("%s/.config", w->obj);
@@ -393,10 +393,11 @@ static int open_objects(struct work *w, bool *clean, struct err *e)
 		return dir_make(w->obj, e);
 	*clean = true;
 	return start_clean(w,
-			   made.len ? "the machine was restarted since the last "
-				      "build: a clean object directory"
-				    : "the last build was cut short: a clean "
-				      "object directory",
+			   made.len
+				   ? "the machine was restarted since the last "
+				     "build: a clean object directory"
+				   : "the last build was cut short: a clean "
+				     "object directory",
 			   e);
 }
 
@@ -408,7 +409,8 @@ static int close_objects(const struct work *w, struct err *e)
 	return file_write(w->sound, str_c(&boot), boot.len, e);
 }
 
-/* Why a failure may not be the kernel's, and another try is due; NULL: it is. */
+/* Why a failure may not be the kernel's, and another try is due; NULL: it is.
+ */
 static int doubt(const char **why, const struct work *w, bool clean,
 		 struct err *e)
 {
@@ -416,11 +418,12 @@ static int doubt(const char **why, const struct work *w, bool clean,
 
 	if (repaired < 0)
 		return -1;
-	*why = repaired		   ? "the source tree was damaged: repaired, again"
-	       : w->lacks	   ? NULL
-	       : w->make.crash	   ? "a compiler crashed: again from a clean object directory"
-	       : clean		   ? NULL
-				   : "failed: again from a clean object directory";
+	*why = repaired	       ? "the source tree was damaged: repaired, again"
+	       : w->lacks      ? NULL
+	       : w->make.crash ? "a compiler crashed: again from a clean "
+				 "object directory"
+	       : clean	       ? NULL
+			       : "failed: again from a clean object directory";
 	return 0;
 }
 
@@ -445,11 +448,12 @@ static int build(struct work *w, struct err *e)
 		ok = attempt(w, e);
 	}
 	if (ok == 0 && crash && w->make.crash && strcmp(crash, w->make.crash))
-		return err_set(e, "%.200s, and then %.200s: a compiler that "
-				  "crashes at random; check the memory",
+		return err_set(e,
+			       "%.200s, and then %.200s: a compiler that "
+			       "crashes at random; check the memory",
 			       crash, w->make.crash);
-	if (ok < 0 || (ok > 0 && clean && write_expected(w->r, w->out->objects,
-							 e)))
+	if (ok < 0 ||
+	    (ok > 0 && clean && write_expected(w->r, w->out->objects, e)))
 		return -1;
 	/* What a failure that nobody explains has left is not to be trusted. */
 	return ok > 0 || w->diagnosed ? close_objects(w, e) : 0;

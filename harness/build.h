@@ -20,7 +20,7 @@ struct build_request {
 	const char *logs;     /* directory for make's output */
 	int jobs;
 	double timeout; /* seconds for one make */
-	bool partial;   /* src lacks files that are thought not to be needed */
+	bool partial;	/* src lacks files that are thought not to be needed */
 	/* Makes sure that src holds that tree, asked before a failure counts: 1
 	 * when something had to be repaired, 0, or -1. NULL: src is right. */
 	int (*check)(void *ctx, struct err *e);
@@ -33,14 +33,14 @@ int build_compiler(char **out, const char *cc, struct err *e);
 
 /* Configures, checks that every wanted option survived, makes bzImage and its
  * identity, and puts it into the cache. The caller holds a lock on obj. An
- * object directory that a build was cut short in, or that was not made since the
- * host started, is removed first. A build that fails is repeated once from a
- * clean object directory before it counts, unless it was a clean one of a sound
- * tree.
+ * object directory that a build was cut short in, or that was not made since
+ * the host started, is removed first. A build that fails is repeated once from
+ * a clean object directory before it counts, unless it was a clean one of a
+ * sound tree.
  *
  * A kernel that does not build, or lacks an option, is a result: 0, with
- * out->reason. It goes into the cache only when a compiler, linker, assembler or
- * make has said what is wrong with the source; one that misses a file of a
+ * out->reason. It goes into the cache only when a compiler, linker, assembler
+ * or make has said what is wrong with the source; one that misses a file of a
  * partial tree is incomplete, and does not either. A compiler that crashes is
  * asked once more: twice at the same place is a result too, though not for the
  * cache.

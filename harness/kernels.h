@@ -1,6 +1,6 @@
-/* Finished kernels, by what they are made of: CACHE/kernels/KEY/ has the image, or
- * why there is none and make's output, and a description that says it is whole.
- * Any number of processes use it at once. */
+/* Finished kernels, by what they are made of: CACHE/kernels/KEY/ has the image,
+ * or why there is none and make's output, and a description that says it is
+ * whole. Any number of processes use it at once. */
 #ifndef KERNELS_H
 #define KERNELS_H
 

@@ -5,8 +5,8 @@
 
 #include "types.h"
 
-#define MEMORY "out of memory? try --jobs 1"
-#define SPACE  "free some space there"
+#define MEMORY	"out of memory? try --jobs 1"
+#define SPACE	"free some space there"
 #define STOPPED "something stopped it: run again"
 
 /* Words that speak of the machine, not of the kernel: anywhere in make's
@@ -20,6 +20,8 @@ static const struct {
 	{ "printf: I/O error", SPACE },
 	{ "fatal error: error writing to ", SPACE },
 	{ "fatal error: error closing ", SPACE },
+	{ "fatal error: opening ", "does something else remove files there?" },
+	{ "fatal error: cannot execute", "install the compiler again" },
 	{ "File too large", "raise `ulimit -f`" },
 	{ "File size limit exceeded", "raise `ulimit -f`" },
 	{ "Read-only file system", "choose another cache directory" },
@@ -252,15 +254,25 @@ static bool has_words(const char *line, const char *words)
 	return !*at || *at == ' ';
 }
 
-static void look_for_trouble(struct makelog *l, const char *line)
+/* A header that is looked for and not found, and not by the kernel's code. */
+static bool lacks_host_header(const char *line)
 {
 	static const char *const host[] = { "scripts/", "tools/", "certs/",
 					    "vdso2c", "/usr/include/" };
-	bool is_host = !strstr(line, ".h: No such file");
 
+	if (!strstr(line, ".h: No such file"))
+		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(host); i++)
-		is_host |= strstr(line, host[i]) != NULL;
-	if (!is_host || strstr(line, "warning: ") || is_about_source(line))
+		if (strstr(line, host[i]))
+			return true;
+	return false;
+}
+
+static void look_for_trouble(struct makelog *l, const char *line)
+{
+	if (strstr(line, ".h: No such file") && !lacks_host_header(line))
+		return;
+	if (strstr(line, "warning: ") || is_about_source(line))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(troubles); i++) {
 		if (!has_words(line, troubles[i].words))
@@ -299,17 +311,19 @@ void makelog_line(struct makelog *l, const char *line)
 		look_for_trouble(l, line);
 	if (!l->tool)
 		l->tool = lost_tool(line);
-	if (!l->error && is_error(line))
-		l->error = xstrdup(line);
+	if (is_error(line)) {
+		if (!l->error)
+			l->error = xstrdup(line);
+		l->diagnosed |= !lacks_host_header(line) &&
+				!str_starts(line, "collect2: error: ld ");
+	}
 	if (!l->stop && str_starts(line, "make") && strstr(line, "*** "))
 		l->stop = xstrdup(line);
 }
 
 char *makelog_reason(const struct makelog *l, const char *src)
 {
-	const char *line = l->error   ? l->error
-			   : l->crash ? l->crash
-				      : l->stop;
+	const char *line = l->error ? l->error : l->crash ? l->crash : l->stop;
 	CLEANUP(str_release) struct str s = STR_INIT;
 	AUTOFREE char *prefix = xfmt("%s/", src);
 	const char *at;

@@ -5,15 +5,16 @@
 #include "str.h"
 
 struct makelog {
-	int objects;	    /* the kernel's own CC and AS lines */
-	/* First diagnosis of a compiler, assembler, linker or of make itself.
-	 * Without one, a failure is no fact about the source. */
-	char *error;
+	int objects; /* the kernel's own CC and AS lines */
+	char *error; /* first error of a compiler, linker, make ... */
+	/* Some error says what is wrong with the source. Without, a failure
+	 * tells nothing about it. */
+	bool diagnosed;
 	char *stop;	    /* first "*** ..." of make's */
 	char *crash;	    /* first sign of a compiler that crashed */
 	char *machine;	    /* first word of a machine in trouble: the line */
 	const char *advice; /* what to do about it; borrowed */
-	bool missing; /* it wants a file that is not there */
+	bool missing;	    /* it wants a file that is not there */
 	char *tool; /* first program of ours that a shell did not find */
 };
 void makelog_release(struct makelog *l);

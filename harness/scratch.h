@@ -1,6 +1,6 @@
-/* Directories in the cache for the logs of what runs outside of a session. One is
- * ours while we live; what was said to be kept stays for a week; what a killed
- * process left goes when the next one starts. */
+/* Directories in the cache for the logs of what runs outside of a session. One
+ * is ours while we live; what was said to be kept stays for a week; what a
+ * killed process left goes when the next one starts. */
 #ifndef SCRATCH_H
 #define SCRATCH_H
 

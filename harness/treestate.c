@@ -176,7 +176,8 @@ int treestate_left_out(const char *dir, const struct strv *leave_out,
 	if (file_exists(path) && file_read(&then, path, &none) == 0 &&
 	    !strcmp(str_c(&now), str_c(&then)))
 		return 0;
-	return treestate_distrust(dir, e) || file_write(path, str_c(&now), now.len, e)
+	return treestate_distrust(dir, e) ||
+			       file_write(path, str_c(&now), now.len, e)
 		       ? -1
 		       : 0;
 }

@@ -242,12 +242,13 @@ TEST(makelog__crashes)
 	}
 }
 
-/* make's own words on a Makefile are a diagnosis; that a command failed is not. */
-TEST(makelog__diagnoses_of_make)
+/* make's own words on a Makefile are a diagnosis; that a command failed is not, and
+ * nor is what depends on the packages that are installed. */
+TEST(makelog__diagnoses)
 {
 	static const struct {
 		const char *line;
-		bool error;
+		bool diagnosed;
 	} cases[] = {
 		{ "/s/fs/Makefile:12: *** missing separator.  Stop.", true },
 		{ "Makefile:1: *** Compiler lacks asm-goto.  Stop.", true },
@@ -258,13 +259,19 @@ TEST(makelog__diagnoses_of_make)
 		  false },
 		{ "make: *** Waiting for unfinished jobs....", false },
 		{ "make[1]: *** wait: No child processes.  Stop.", false },
+		{ "collect2: error: ld returned 1 exit status", false },
+		{ "/s/scripts/x.c:1:10: fatal error: zlib.h: No such file or "
+		  "directory",
+		  false },
+		{ "fs/a.c:1:10: fatal error: gone.h: No such file or directory",
+		  true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP(makelog_release) struct makelog l;
 
 		FEED(&l, cases[i].line);
-		if (!l.error == cases[i].error)
+		if (l.diagnosed != cases[i].diagnosed)
 			TEST_FAIL("%s", cases[i].line);
 	}
 }
