@@ -2,15 +2,21 @@
 # The reporters' table, and what the harness itself costs: QEMU's start to the first
 # workload write on plain sata, and the harness's share of a run that starts with
 # nothing, neither kernels nor objects nor a compiler's cache: that is always the same
-# work, whatever other tests have left.
+# work, whatever other tests have left. In memory, where there is room: for minutes
+# after much was removed, ext4 takes ten times as long to make a file, and that is not
+# what is measured here.
 . "$(dirname "$0")/lib.sh"
 iobisect bench good bad --workload smallfiles,seqwrite,openmany | tee "$dir/bench.out"
 [ "$(grep -c '| 3$' "$dir/bench.out")" = 6 ] || fail 'not three boots a row'
 
-IOBISECT_CACHE=$dir/cost-cache
+where=$dir
+[ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 3000000 ] &&
+	where=/dev/shm
+IOBISECT_CACHE=$(mktemp -d "$where/iobisect-cost.XXXXXX")
+trap 'rm -rf "$IOBISECT_CACHE"' EXIT
+trap 'exit 1' INT TERM HUP
 CCACHE_DISABLE=1
 export CCACHE_DISABLE
-rm -rf "$IOBISECT_CACHE"
 bisect cost --device sata --workload seqwrite
 journal=$session/journal.jsonl
 [ "$(grep -c '"event":"time"' "$journal")" = 1 ] || fail 'not one run'
@@ -26,4 +32,3 @@ echo "QEMU start to first workload write, median: $start s (at most 1.5)"
 echo "harness outside make, QEMU and mkfs: $own s, $share % of the run (at most 2)"
 awk -v s="$start" -v h="$share" 'BEGIN { exit !(s > 0 && s <= 1.5 && h > 0 && h <= 2) }' ||
 	fail 'the harness costs too much'
-rm -rf "$IOBISECT_CACHE"
