@@ -145,6 +145,7 @@ static int end_workload(struct parser *p, const char *value, const char *line,
 			struct err *e)
 {
 	struct sample *s;
+	const char *fault;
 
 	if (p->state != INSIDE || strcmp(p->workload, value))
 		return bad_line(p, "it was not begun", line, e);
@@ -168,7 +169,10 @@ static int end_workload(struct parser *p, const char *value, const char *line,
 		.probe_worst = seconds(p, SAMPLE_PROBE_WORST),
 	};
 	p->state = OUTSIDE;
-	return 0;
+	fault = sample_fault(s);
+	return fault ? err_set(e, "the result of %s cannot be true: see its %s",
+			       s->workload, fault)
+		     : 0;
 }
 
 static int take_number(struct parser *p, int key, const char *value,

@@ -1,6 +1,7 @@
 #include "record.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,6 @@ static double get_num(struct reader *r, const char *key)
 	return json_number_value(v);
 }
 
-
 static long long get_int(struct reader *r, const char *key)
 {
 	const json_t *v = get(r, key);
@@ -50,6 +50,17 @@ static long long get_int(struct reader *r, const char *key)
 	if (!json_is_integer(v))
 		wrong(r, key);
 	return json_integer_value(v);
+}
+
+/* What becomes an int, and never is negative. */
+static int get_count(struct reader *r, const char *key)
+{
+	long long v = get_int(r, key);
+
+	if (v >= 0 && v <= INT_MAX)
+		return (int)v;
+	wrong(r, key);
+	return 0;
 }
 
 static bool get_bool(struct reader *r, const char *key)
@@ -221,15 +232,15 @@ int record_question_parse(struct question *out, const char *text_,
 	out->erase = get_str(&r, "erase", false);
 	out->fs = get_str(&r, "fs", true);
 	out->threshold = get_str(&r, "threshold", false);
-	out->runs = (int)get_int(&r, "runs");
-	out->mem_mb = (int)get_int(&r, "mem_mb");
+	out->runs = get_count(&r, "runs");
+	out->mem_mb = get_count(&r, "mem_mb");
 	out->drive_bytes = get_int(&r, "drive_bytes");
 	out->machine = get_str(&r, "machine", true);
 	out->accel = get_str(&r, "accel", true);
 	out->cc = get_str(&r, "cc", false);
 	out->config = get_str(&r, "config", false);
 	get_list(&out->config_fragments, &r, "config_fragments");
-	out->jobs = (int)get_int(&r, "jobs");
+	out->jobs = get_count(&r, "jobs");
 	json_decref(o);
 	if (!r.bad)
 		return 0;
@@ -377,10 +388,9 @@ static void get_samples(struct trial *t, struct reader *r)
 
 		s->workload = get_str(&ir, "workload", true);
 		get_fields(s, &ir, sample_fields, ARRAY_SIZE(sample_fields));
-		s->probe_n = (int)get_int(&ir, "probe_n");
-		/* verdicts take its logarithm */
-		if (!ir.bad && !(s->elapsed > 0))
-			ir.bad = "elapsed_s";
+		s->probe_n = get_count(&ir, "probe_n");
+		if (!ir.bad)
+			ir.bad = sample_fault(s);
 		if (ir.bad)
 			wrong(r, ir.bad);
 	}
@@ -388,7 +398,7 @@ static void get_samples(struct trial *t, struct reader *r)
 
 static void get_trial(struct trial *t, struct reader *r)
 {
-	t->number = (int)get_int(r, "number");
+	t->number = get_count(r, "number");
 	get_fixed(t->identity, sizeof(t->identity), r, "identity");
 	t->outcome = (enum boot_outcome)get_word(r, "outcome", outcome_names,
 						 ARRAY_SIZE(outcome_names));
@@ -415,7 +425,7 @@ static void get_kernel(struct kernel *k, struct reader *r)
 	k->reason = get_str(r, "reason", false);
 	k->log = get_str(r, "log", false);
 	k->make_s = get_num(r, "make_s");
-	k->objects = (int)get_int(r, "objects");
+	k->objects = get_count(r, "objects");
 	k->cached = get_bool(r, "cached");
 }
 
@@ -453,10 +463,12 @@ static void get_rule(struct verdict_rule *u, struct reader *r)
 {
 	u->workload = get_str(r, "workload", true);
 	get_fields(u, r, rule_fields, ARRAY_SIZE(rule_fields));
-	u->min_bad = (int)get_int(r, "min_bad");
-	u->max = (int)get_int(r, "max");
-	if (!r->bad && !(u->threshold > 0 && u->sigma > 0))
-		r->bad = "threshold_s";
+	u->min_bad = get_count(r, "min_bad");
+	u->max = get_count(r, "max");
+	/* all of them are divided by, or have their logarithm taken */
+	for (size_t i = 0; i < ARRAY_SIZE(rule_fields); i++)
+		if (!(get_num(r, rule_fields[i].key) > 0))
+			wrong(r, rule_fields[i].key);
 }
 
 int record_event_parse(struct event *out, const char *line, struct err *e)

@@ -43,6 +43,44 @@ void boot_release(struct boot *b)
 	*b = (struct boot){ 0 };
 }
 
+/* Thirty years, and all that any drive holds. */
+#define MOST_SECONDS 1e9
+#define MOST_BYTES   1e15
+/* What can be busy at once, and how far a count by ticks can be off. */
+#define MOST_CPUS  256
+#define TICK_ERROR 1.0
+
+static bool between(double v, double lo, double hi)
+{
+	return v >= lo && v <= hi; /* false for NaN */
+}
+
+/* Verdicts take the elapsed time's logarithm. */
+const char *sample_fault(const struct sample *s)
+{
+	double cpu = s->elapsed * MOST_CPUS + TICK_ERROR;
+
+	const struct {
+		const char *name;
+		double v, lo, hi;
+	} rows[] = {
+		{ "elapsed_s", s->elapsed, 1e-6, MOST_SECONDS },
+		{ "user_s", s->user, 0, cpu },
+		{ "sys_s", s->sys, 0, cpu },
+		{ "sync_s", s->sync, 0, s->elapsed + TICK_ERROR },
+		{ "written_bytes", s->written, 0, MOST_BYTES },
+		{ "probe_n", s->probe_n, 0, INT32_MAX },
+		{ "probe_median_s", s->probe_median, 0, MOST_SECONDS },
+		{ "probe_p99_s", s->probe_p99, 0, MOST_SECONDS },
+		{ "probe_worst_s", s->probe_worst, 0, MOST_SECONDS },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!between(rows[i].v, rows[i].lo, rows[i].hi))
+			return rows[i].name;
+	return NULL;
+}
+
 void trial_release(struct trial *t)
 {
 	for (int i = 0; i < t->nsamples; i++)

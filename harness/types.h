@@ -1,5 +1,5 @@
 /* The plain structs that the stages hand on. Nothing here has behaviour beyond
- * freeing itself (types.c). Times are seconds, sizes are bytes. */
+ * freeing and checking itself (types.c). Times are seconds, sizes are bytes. */
 #ifndef TYPES_H
 #define TYPES_H
 
@@ -94,6 +94,9 @@ struct sample {
 	int probe_n;
 	double probe_median, probe_p99, probe_worst;
 };
+/* NULL, or the name in the journal of what no measurement can have given:
+ * whoever takes a sample in from outside asks. */
+const char *sample_fault(const struct sample *s);
 
 /* One boot of one kernel and what it measured: the unit of repetition. */
 struct trial {

@@ -271,3 +271,34 @@ TEST(measure__nothing_follows_the_end)
 	EXPECT_INT(measure_parse(&t, "", &e), -1);
 	EXPECT_STR(e.msg, "no results");
 }
+
+/* Whatever is taken here must be taken again when the journal is read. */
+TEST(measure__absurd_numbers_are_refused)
+{
+	static const struct {
+		const char *key, *value;
+	} absurd[] = {
+		{ "elapsed_us", "0" },
+		{ "elapsed_us", "1000000000000001" },
+		{ "user_us", "1000000000000" },
+		{ "sys_us", "1000000000000" },
+		{ "sync_us", "90000000" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(absurd); i++) {
+		CLEANUP(str_release) struct str s = STR_INIT;
+		CLEANUP(strv_release) struct strv lines = STRV_INIT;
+
+		strv_split(&lines, GOOD, '\n');
+		for (size_t k = 0; k + 1 < lines.n; k++) {
+			bool it = str_starts(lines.v[k], absurd[i].key);
+
+			str_fmt(&s, "%s%s%s\n", it ? absurd[i].key : lines.v[k],
+				it ? " " : "", it ? absurd[i].value : "");
+		}
+		if (i == 1)
+			EXPECT_REFUSED(str_c(&s), "not a number");
+		else
+			EXPECT_REFUSED(str_c(&s), "cannot be true: see its");
+	}
+}
