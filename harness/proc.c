@@ -1,10 +1,11 @@
 #include "proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,6 +15,8 @@
 
 #define MAX_STREAMS 4
 #define MAX_LINE 65536
+/* For what SIGKILL does not end at once, and for what is still in a pipe. */
+#define END_S 2.0
 
 /* A handler can reach nothing but a global. */
 static volatile sig_atomic_t interrupted;
@@ -81,15 +84,6 @@ static void child_exec(const struct proc_spec *spec, const int *write_ends,
 		if (spec->streams[i].child_fd == 1)
 			dup2(moved[i], 2);
 	}
-	if (spec->cpu > 0) {
-		cpu_set_t set;
-
-		CPU_ZERO(&set);
-		CPU_SET(spec->cpu - 1, &set);
-		sched_setaffinity(0, sizeof(set), &set);
-	}
-	if (spec->nice && nice(spec->nice) == -1)
-		errno = 0; /* slower manners are a wish, not a need */
 	for (size_t i = 0; spec->env && spec->env[i]; i++)
 		putenv((char *)spec->env[i]);
 	for (int s = 1; s < NSIG; s++)
@@ -106,6 +100,65 @@ static void child_exec(const struct proc_spec *spec, const int *write_ends,
 static void wake(int sig)
 {
 	(void)sig;
+}
+
+/* The parent's number in /proc/PID/stat, whose second field may hold anything
+ * but ends with the last parenthesis; 0 when there is none. */
+static pid_t parent_of(const char *pid)
+{
+	char path[300], text[512];
+	int ppid = 0;
+	AUTOFD int fd = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	if (!strrchr(text, ')') ||
+	    sscanf(strrchr(text, ')'), ") %*c %d", &ppid) != 1)
+		return 0;
+	return ppid;
+}
+
+static void kill_children(void)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	while (proc && (entry = readdir(proc)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+		    parent_of(entry->d_name) == getpid())
+			kill((pid_t)strtol(entry->d_name, NULL, 10), SIGKILL);
+	if (proc)
+		closedir(proc);
+}
+
+/* A process that left the group is ours all the same once its parents are dead:
+ * the guard is their reaper. Each round finds the children of the round before.
+ * What even SIGKILL does not end, waiting for a broken drive, is left to
+ * itself. */
+static void end_all(pid_t child, int *status, struct rusage *use)
+{
+	double start = now_s();
+
+	kill(-child, SIGKILL);
+	while (now_s() - start < END_S) {
+		struct rusage r;
+		int s;
+		pid_t got = wait4(-1, &s, WNOHANG, &r);
+
+		if (got < 0)
+			return;
+		if (got == child) {
+			*status = s;
+			*use = r;
+		}
+		if (got > 0)
+			continue;
+		kill_children();
+		usleep(2000);
+	}
 }
 
 /* Lives between us and the child. Ends the group when life's other end, which
@@ -153,14 +206,11 @@ static void guard(const struct proc_spec *spec, const int *write_ends, int life,
 		if (got == pid)
 			break;
 		if (ppoll(&p, 1, NULL, &before) > 0) {
-			kill(-pid, SIGKILL);
-			wait4(pid, &r.status, 0, &use);
+			r.status = SIGKILL;
 			break;
 		}
 	}
-	kill(-pid, SIGKILL); /* what the child left running */
-	while (waitpid(-1, NULL, 0) > 0)
-		;
+	end_all(pid, &r.status, &use);
 	r.cpu = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
 		(double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
 	_exit(write(out, &r, sizeof(r)) == sizeof(r) ? 0 : 1);
@@ -229,7 +279,7 @@ static int watch(struct report *rep, struct proc_result *out,
 		 const struct proc_spec *spec, struct reader *readers, int *life,
 		 int report_fd)
 {
-	double start = now_s(), last_tick = start;
+	double start = now_s(), last_tick = start, end = 0;
 	bool reported = false;
 
 	for (;;) {
@@ -247,8 +297,9 @@ static int watch(struct report *rep, struct proc_result *out,
 		if (reported && !open_streams)
 			return 0;
 		n = poll(p, (nfds_t)spec->nstreams + 1, 50);
-		if (n == 0 && reported)
-			return 0; /* somebody else holds the pipe */
+		/* somebody else holds the pipe */
+		if (reported && (n == 0 || now_s() - end > END_S))
+			return 0;
 		for (int i = 0; n > 0 && i < spec->nstreams; i++)
 			if (p[i].revents &&
 			    !read_some(&readers[i], spec, &spec->streams[i]))
@@ -257,7 +308,8 @@ static int watch(struct report *rep, struct proc_result *out,
 			if (read(report_fd, rep, sizeof(*rep)) != sizeof(*rep))
 				return -1;
 			reported = true;
-			out->wall = now_s() - start;
+			end = now_s();
+			out->wall = end - start;
 		}
 		if (reported || *life < 0)
 			continue;

@@ -1,7 +1,7 @@
 /* The only fork and exec. A child runs in a process group of its own under a
  * small guard process; when the child ends, or its deadline passes, or we are
  * interrupted, or we die in any way (kill -9 included), the guard kills the
- * whole group, so nothing that we started outlives us.
+ * whole group, and what has left it, so nothing that we started outlives us.
  *
  * Arguments are argv arrays, never a shell's text. */
 #ifndef PROC_H
@@ -35,8 +35,6 @@ struct proc_spec {
 	const int *inherit;
 	int ninherit;
 	double timeout; /* seconds until the group is killed; > 0 */
-	int cpu;        /* 1 + the CPU to pin to; 0: any */
-	int nice;       /* added to our own niceness */
 	/* Called at least every 0.1 s while the child runs; a return other than
 	 * 0 stops the child (result: stopped). NULL: none. */
 	int (*tick)(void *ctx);

@@ -136,3 +136,31 @@ TEST(proc__child_dies_with_us)
 	close(p[0]);
 	close(p[1]);
 }
+
+/* In a session of its own, where killing the group does not reach it. */
+TEST(proc__a_child_that_left_the_group_is_killed_too)
+{
+	struct seen s = { 0 };
+	struct proc_result r;
+	double start = now_s();
+
+	ASSERT(run(&r, "setsid sh -c 'echo $$; setsid sleep 60 & wait' &"
+		       "sleep 0.2; exit 3",
+		   10, &s) == 0);
+	EXPECT_INT(r.code, 3);
+	EXPECT(now_s() - start < 4);
+	EXPECT(atol(s.last) > 0 && kill(atol(s.last), 0) != 0);
+}
+
+TEST(proc__the_timeout_holds_for_one_that_left_the_group)
+{
+	struct seen s = { 0 };
+	struct proc_result r;
+	double start = now_s();
+
+	ASSERT(run(&r, "setsid sh -c 'echo $$; while :; do echo x >&3; done' &"
+		       "wait",
+		   0.3, &s) == 0);
+	EXPECT(r.timed_out && r.signal == SIGKILL);
+	EXPECT(now_s() - start < 5);
+}
