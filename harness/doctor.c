@@ -78,15 +78,6 @@ static char *version_of(const char *program)
 	return xstrndup(str_c(&out), strcspn(str_c(&out), "\n"));
 }
 
-/* image.c looks there too: they are in few users' PATH. */
-static bool have_mkfs(const char *tool)
-{
-	AUTOFREE char *sbin = xfmt("/usr/sbin/%s", tool);
-	AUTOFREE char *old = xfmt("/sbin/%s", tool);
-
-	return proc_find(tool) || proc_find(sbin) || proc_find(old);
-}
-
 static void check_programs(struct doctor_list *l, bool versions)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
@@ -142,7 +133,8 @@ static void check_mkfs(struct doctor_list *l, const char *fs)
 	const struct filesystem *f;
 
 	for (int i = 0; (f = image_fs_at(i)); i++) {
-		bool ok = have_mkfs(f->tool), again = false;
+		AUTOFREE char *tool = image_fs_tool(f);
+		bool ok = tool != NULL, again = false;
 
 		for (int j = 0; j < l->n; j++)
 			if (!strcmp(l->v[j].what, f->tool)) {
@@ -246,6 +238,7 @@ static int missing(struct err *e, const char *what, const char *verb,
 int doctor_require(enum doctor_kind kind, const char *fs, struct err *e)
 {
 	const struct filesystem *f = image_fs_find(fs);
+	AUTOFREE char *tool = f ? image_fs_tool(f) : NULL;
 	bool build = kind == DOCTOR_BUILD;
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
@@ -260,7 +253,7 @@ int doctor_require(enum doctor_kind kind, const char *fs, struct err *e)
 			return missing(e, headers[i].what, "are",
 				       headers[i].package);
 	}
-	if (f && !have_mkfs(f->tool))
+	if (f && !tool)
 		return missing(e, f->tool, "is", f->package);
 	return 0;
 }

@@ -36,6 +36,9 @@ struct filesystem {
 };
 const struct filesystem *image_fs_find(const char *name);
 const struct filesystem *image_fs_at(int i); /* NULL past the last */
+/* Where its tool is, also in sbin, which is in few users' PATH; NULL: nowhere.
+ * The caller frees. */
+char *image_fs_tool(const struct filesystem *fs);
 
 /* The path of a made file system of that size in cache (made when it is not
  * there; sparse). The caller holds a lock on cache, and frees *path. mkfs

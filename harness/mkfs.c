@@ -183,22 +183,9 @@ static int settle_xfs(int fd)
 	return 0;
 }
 
-/* mkfs programs live in sbin, which is not in every user's PATH. */
-static char *find_tool(const char *tool)
+char *image_fs_tool(const struct filesystem *fs)
 {
-	const char *path = getenv("PATH");
-	AUTOFREE char *all =
-		xfmt("%s:/usr/sbin:/sbin", path ? path : "/usr/bin:/bin");
-	CLEANUP(strv_release) struct strv dirs = STRV_INIT;
-
-	strv_split(&dirs, all, ':');
-	for (size_t i = 0; i < dirs.n; i++) {
-		AUTOFREE char *p = xfmt("%s/%s", dirs.v[i], tool);
-
-		if (dirs.v[i][0] && access(p, X_OK) == 0)
-			return take_ptr(p);
-	}
-	return NULL;
+	return proc_which(fs->tool, "/usr/sbin:/sbin");
 }
 
 /* The tool's own version would cost a process each time; its file says as
@@ -311,7 +298,7 @@ int image_filesystem(char **path, double *mkfs_s, const struct filesystem *fs,
 {
 	const struct recipe *recipe = &recipes[fs - filesystems];
 	CLEANUP(strv_release) struct strv argv = STRV_INIT;
-	AUTOFREE char *tool = find_tool(fs->tool), *image = NULL;
+	AUTOFREE char *tool = image_fs_tool(fs), *image = NULL;
 	double start = now_s();
 
 	*mkfs_s = 0;
@@ -319,7 +306,7 @@ int image_filesystem(char **path, double *mkfs_s, const struct filesystem *fs,
 		return err_set(e, "no %s: install %s", fs->tool, fs->package);
 	if (bytes < fs->min_bytes || bytes % 4096)
 		return err_set(e,
-			       "a %s of %lld bytes cannot be made: at least "
+			       "%s cannot be made with %lld bytes: at least "
 			       "%lld MiB, and whole 4096-byte blocks",
 			       fs->name, bytes, fs->min_bytes / MIB);
 	strv_add(&argv, tool);

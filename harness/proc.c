@@ -31,21 +31,35 @@ int proc_interrupted(void)
 	return interrupted;
 }
 
-bool proc_find(const char *name)
+/* A directory can be "executed" as well. */
+static bool is_program(const char *path)
+{
+	return access(path, X_OK) == 0 && file_is_regular(path);
+}
+
+char *proc_which(const char *name, const char *more)
 {
 	const char *path = getenv("PATH");
+	AUTOFREE char *all = xfmt("%s:%s", path ? path : "/usr/bin:/bin", more);
 	CLEANUP(strv_release) struct strv dirs = STRV_INIT;
 
 	if (strchr(name, '/'))
-		return access(name, X_OK) == 0;
-	strv_split(&dirs, path ? path : "/usr/bin:/bin", ':');
+		return is_program(name) ? xstrdup(name) : NULL;
+	strv_split(&dirs, all, ':');
 	for (size_t i = 0; i < dirs.n; i++) {
 		AUTOFREE char *p = xfmt("%s/%s", dirs.v[i], name);
 
-		if (access(p, X_OK) == 0)
-			return true;
+		if (*dirs.v[i] && is_program(p))
+			return take_ptr(p);
 	}
-	return false;
+	return NULL;
+}
+
+bool proc_find(const char *name)
+{
+	AUTOFREE char *path = proc_which(name, "");
+
+	return path != NULL;
 }
 
 /* What the guard tells us: first whether exec worked, then how it ended. */

@@ -63,6 +63,9 @@ int proc_capture(struct str *out, const char *const *argv, double timeout,
 
 /* Whether argv[0] can be found by PATH. */
 bool proc_find(const char *name);
+/* Where it is: by PATH, and then in more, further directories between colons.
+ * NULL: nowhere. The caller frees. */
+char *proc_which(const char *name, const char *more);
 
 /* From a signal handler: stop what runs now and start nothing more. */
 void proc_interrupt(int sig);

@@ -226,9 +226,9 @@ static void expect_id(const struct filesystem *fs, const char *path)
 
 static bool has_tool(const struct filesystem *fs)
 {
-	AUTOFREE char *sbin = xfmt("/usr/sbin/%s", fs->tool);
+	AUTOFREE char *tool = image_fs_tool(fs);
 
-	return proc_find(fs->tool) || file_exists(sbin);
+	return tool != NULL;
 }
 
 /* The checkers' opinion, where they are installed. */

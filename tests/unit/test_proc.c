@@ -50,6 +50,7 @@ TEST(proc__missing_program_is_an_error)
 	EXPECT(strstr(e.msg, "iobisect-no-such-program"));
 	EXPECT(!proc_find("iobisect-no-such-program"));
 	EXPECT(proc_find("sh"));
+	EXPECT(!proc_find("/tmp"));
 }
 
 TEST(proc__capture_fails_with_the_last_line)
