@@ -239,18 +239,12 @@ static void make_argv(struct strv *argv, const struct boot_request *r,
 static int memory_file(const struct str *data, struct err *e)
 {
 	AUTOFD int fd = memfd_create("initramfs", MFD_CLOEXEC);
-	size_t done = 0;
 	int moved;
 
 	if (fd < 0)
 		return err_set(e, "create the initramfs in memory: %m");
-	while (done < data->len) {
-		ssize_t n = write(fd, data->buf + done, data->len - done);
-
-		if (n < 0 && errno != EINTR)
-			return err_set(e, "write the initramfs: %m");
-		done += n > 0 ? (size_t)n : 0;
-	}
+	if (fd_write(fd, data->buf, data->len))
+		return err_set(e, "write the initramfs: %m");
 	moved = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
 	return moved < 0 ? err_set(e, "duplicate a descriptor: %m") : moved;
 }

@@ -239,7 +239,7 @@ struct reader {
 static void take_bytes(struct reader *r, const struct proc_spec *spec,
 		       const struct proc_stream *s, const char *p, size_t n)
 {
-	if (r->log >= 0 && write(r->log, p, n) < 0) {
+	if (r->log >= 0 && fd_write(r->log, p, n)) {
 		/* A log that cannot grow must not stop the run; what needed
 		 * the space will fail with a message of its own. */
 		close(r->log);

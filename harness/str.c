@@ -264,8 +264,10 @@ int file_read(struct str *out, const char *path, struct err *e)
 	return 0;
 }
 
-static int write_all(int fd, const char *p, size_t n)
+int fd_write(int fd, const void *data, size_t n)
 {
+	const char *p = data;
+
 	while (n) {
 		ssize_t k = write(fd, p, n);
 
@@ -298,7 +300,7 @@ int file_write(const char *path, const void *data, size_t n, struct err *e)
 
 	if (fd < 0)
 		return err_set(e, "create %s: %m", path);
-	bad = write_all(fd, data, n) || fsync(fd);
+	bad = fd_write(fd, data, n) || fsync(fd);
 	if (close(fd))
 		bad = 1;
 	if (bad || rename(tmp, path) || sync_parent(path)) {

@@ -71,6 +71,7 @@ int parse_size(long long *out, const char *text);
  * cut) sees the old bytes or the new ones. */
 int file_read(struct str *out, const char *path, struct err *e);
 int file_write(const char *path, const void *data, size_t n, struct err *e);
+int fd_write(int fd, const void *data, size_t n); /* all; -1 with errno */
 bool file_exists(const char *path);
 bool file_is_regular(const char *path);
 int dir_make(const char *path, struct err *e); /* with its parents */
