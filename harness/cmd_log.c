@@ -1,12 +1,14 @@
 /* log and replay: a bisection as git writes it down. */
 #include "cmd.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bisect.h"
 #include "place.h"
 #include "gitlog.h"
+#include "proc.h"
 
 static int add_entry(struct gitlog *l, struct strv *subjects, struct bisect *b,
 		     const char *hex, enum mark m, struct err *e)
@@ -119,35 +121,36 @@ int cmd_log(struct ctx *c, struct err *e)
 	return 0;
 }
 
-/* The marks come from the log; what to measure from the options, or from the
- * session that is replaced, which is put aside. */
+/* What to measure comes from the options, or from the session that is
+ * replaced. */
 static int replay_question(struct question *q, struct place *pl, struct ctx *c,
-			   const struct gitlog *l, struct err *e)
+			   struct err *e)
 {
 	CLEANUP(question_release) struct question given = { 0 };
-	AUTOFREE char *kept = NULL;
+	bool told = c->o.workloads.n || c->o.device || c->o.fs;
 
 	if (options_question(&given, &c->o, e))
 		return -1;
-	*q = given;
-	given = (struct question){ 0 };
 	if (session_exists(pl->dir)) {
 		if (place_session(pl, c, true, e))
 			return -1;
-		if (!c->o.workloads.n && !c->o.device && !c->o.fs) {
-			question_release(q);
-			*q = pl->s->q;
+		if (!told) {
+			question_release(&given);
+			given = pl->s->q;
 			pl->s->q = (struct question){ 0 };
 		}
 		session_close(pl->s);
 		free(pl->s);
 		pl->s = NULL;
-		if (session_retire(&kept, pl->dir, e))
-			return -1;
-		if (kept)
-			progress_say(c->p, "the session before is kept in %s",
-				     kept);
 	}
+	*q = given;
+	given = (struct question){ 0 };
+	return 0;
+}
+
+/* The marks' side of it comes from the log. */
+static void take_terms(struct question *q, const struct gitlog *l)
+{
 	free(q->term_old);
 	free(q->term_new);
 	q->term_old = xstrdup(l->term_old);
@@ -156,21 +159,67 @@ static int replay_question(struct question *q, struct place *pl, struct ctx *c,
 	strv_release(&q->paths);
 	for (size_t i = 0; i < l->paths.n; i++)
 		strv_add(&q->paths, l->paths.v[i]);
-	return place_settle(q, e);
 }
 
-static int replay_marks(struct place *pl, const struct gitlog *l, struct err *e)
+static int resolve_all(struct strv *hexes, struct history *h,
+		       const struct gitlog *l, struct err *e)
 {
 	for (int i = 0; i < l->n; i++) {
-		const struct gitlog_entry *en = &l->v[i];
 		char hex[HEX_SIZE];
 
-		if (history_resolve(hex, pl->h, en->rev, e) ||
-		    place_mark(pl->s, en->mark, hex,
-				en->notes.n ? en->notes.v[0] : NULL, e))
+		if (proc_interrupted())
+			return err_set(e, "interrupted");
+		if (history_resolve(hex, h, l->v[i].rev, e))
 			return -1;
+		strv_add(hexes, hex);
 	}
 	return 0;
+}
+
+/* A log may have very many marks, and nothing is done on the first before the
+ * last is there. */
+static int replay_marks(struct session *s, const struct gitlog *l,
+			const struct strv *hexes, struct err *e)
+{
+	session_hold(s);
+	for (int i = 0; i < l->n; i++) {
+		const struct gitlog_entry *en = &l->v[i];
+
+		if (proc_interrupted())
+			return err_set(e, "interrupted");
+		if (place_mark(s, en->mark, hexes->v[i],
+			       en->notes.n ? en->notes.v[0] : NULL, e))
+			return -1;
+	}
+	return session_sync(s, e);
+}
+
+static int read_log(struct gitlog *l, const char *path, struct err *e)
+{
+	CLEANUP(str_release) struct str text = STR_INIT;
+	struct err why;
+
+	if (file_read(&text, path, e))
+		return -1;
+	if (strlen(str_c(&text)) != text.len)
+		return err_set(e, "%s: not a log: it has zero bytes", path);
+	if (gitlog_parse(l, str_c(&text), &why))
+		return err_set(e, "%s: %.800s", path, why.msg);
+	return 0;
+}
+
+static int replay(struct place *pl, struct ctx *c, const struct question *q,
+		  const struct gitlog *l, const struct strv *hexes,
+		  struct err *e)
+{
+	CLEANUP(bisect_release) struct bisect b = { 0 };
+
+	if (place_create(pl, q, e))
+		return -1;
+	if (replay_marks(pl->s, l, hexes, e) || place_load(&b, pl, c, e) ||
+	    place_check(&b, e))
+		return place_undo(pl);
+	return place_say_next(c, &b, e);
 }
 
 int cmd_replay(struct ctx *c, struct err *e)
@@ -178,28 +227,26 @@ int cmd_replay(struct ctx *c, struct err *e)
 	CLEANUP(place_release) struct place pl = { 0 };
 	CLEANUP(question_release) struct question q = { 0 };
 	CLEANUP(gitlog_release) struct gitlog l = { 0 };
-	CLEANUP(bisect_release) struct bisect b = { 0 };
-	CLEANUP(str_release) struct str text = STR_INIT;
-	struct err why;
+	CLEANUP(strv_release) struct strv hexes = STRV_INIT;
+	AUTOFREE char *kept = NULL;
+	int code;
 
 	if (c->o.args.n != 1)
 		return err_set(e, "replay takes one file, the log");
-	if (file_read(&text, c->o.args.v[0], e))
+	if (read_log(&l, c->o.args.v[0], e) || place_open(&pl, c, e) ||
+	    resolve_all(&hexes, pl.h, &l, e) ||
+	    replay_question(&q, &pl, c, e))
 		return -1;
-	if (gitlog_parse(&l, str_c(&text), &why))
-		return err_set(e, "%s: %.800s", c->o.args.v[0], why.msg);
-	if (place_open(&pl, c, e))
+	take_terms(&q, &l);
+	if (place_settle(&q, e))
 		return -1;
-	for (int i = 0; i < l.n; i++) {
-		char hex[HEX_SIZE];
-
-		if (history_resolve(hex, pl.h, l.v[i].rev, e))
-			return -1;
-	}
-	if (replay_question(&q, &pl, c, &l, e) || place_create(&pl, &q, e))
+	if (session_exists(pl.dir) && session_put_aside(&kept, pl.dir, e))
 		return -1;
-	if (replay_marks(&pl, &l, e) || place_load(&b, &pl, c, e) ||
-	    place_check(&b, e))
-		return place_undo(&pl);
-	return place_say_next(c, &b, e);
+	code = replay(&pl, c, &q, &l, &hexes, e);
+	/* The session before, whose question it may be, comes back. */
+	if (code < 0 && kept && !pl.s)
+		rename(kept, pl.dir);
+	else if (kept)
+		progress_say(c->p, "the session before is kept in %s", kept);
+	return code;
 }

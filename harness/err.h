@@ -10,7 +10,8 @@ struct err {
 };
 
 /* Formats the message (%m works) and returns -1, so that a caller can write
- * `return err_set(e, "open %s: %m", path);`. A newline becomes a blank. */
+ * `return err_set(e, "open %s: %m", path);`. A newline becomes a blank,
+ * and what is no text a question mark. */
 int err_set(struct err *e, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -275,7 +275,7 @@ static int parse_line(struct parser *p, const char *line, struct err *e)
 	if ((str_starts(s, "git bisect") || str_starts(s, "git-bisect")) &&
 	    (!s[10] || isspace((unsigned char)s[10])))
 		return parse_command(p, skip_blank(s + 10), e);
-	return err_set(e, "line %d: not a line of a git bisect log: %s",
+	return err_set(e, "line %d: not a line of a git bisect log: %.100s",
 		       p->line, line);
 }
 

@@ -93,6 +93,7 @@ static void catch_signals(void)
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaction(signals[i], &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* the write fails instead, and says so */
 }
 
 static int no_args(const struct ctx *c, struct err *e)

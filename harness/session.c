@@ -1,5 +1,6 @@
 #include "session.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,9 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proc.h"
+
 #define QUESTION "question.json"
 #define JOURNAL  "journal.jsonl"
 
+/* The pid in it is for the other's message only: that it cannot be written, on a
+ * full disk, is no reason to refuse. */
 static int lock(struct session *s, struct err *e)
 {
 	AUTOFREE char *path = xfmt("%s/lock", s->dir);
@@ -25,7 +30,7 @@ static int lock(struct session *s, struct err *e)
 		str_fmt(&pid, "%d\n", (int)getpid());
 		if (ftruncate(s->lock_fd, 0) ||
 		    pwrite(s->lock_fd, pid.buf, pid.len, 0) < 0)
-			return err_set(e, "write %s: %m", path);
+			errno = 0;
 		return 0;
 	}
 	if (errno != EWOULDBLOCK)
@@ -99,7 +104,8 @@ static int replay(struct session *s, const char *path, size_t *good,
 		struct event ev;
 		struct err why;
 
-		line++;
+		if (++line % 1024 == 0 && proc_interrupted())
+			return err_set(e, "interrupted");
 		if (record_event_parse(&ev, one, &why))
 			return err_set(e, "%s:%d: corrupt: %.200s; mend or "
 					  "remove that line, or start anew "
@@ -112,6 +118,12 @@ static int replay(struct session *s, const char *path, size_t *good,
 	if (*good < text.len)
 		s->note = xfmt("%s: dropped a half-written last line", path);
 	return 0;
+}
+
+static int open_journal(struct session *s, const char *path, struct err *e)
+{
+	s->journal_fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	return s->journal_fd < 0 ? err_set(e, "open %s: %m", path) : 0;
 }
 
 static int load(struct session *s, bool writing, struct err *e)
@@ -135,9 +147,8 @@ static int load(struct session *s, bool writing, struct err *e)
 		return -1;
 	if (!writing)
 		return 0;
-	s->journal_fd = open(journal, O_WRONLY | O_APPEND | O_CLOEXEC);
-	if (s->journal_fd < 0)
-		return err_set(e, "open %s: %m", journal);
+	if (open_journal(s, journal, e))
+		return -1;
 	if (s->note && ftruncate(s->journal_fd, (off_t)good))
 		return err_set(e, "truncate %s: %m", journal);
 	return 0;
@@ -163,30 +174,94 @@ int session_peek(struct session *out, const char *dir, struct err *e)
 	return open_session(out, dir, false, e);
 }
 
-int session_create(struct session *out, const char *dir,
-		   const struct question *q, struct err *e)
+/* A session is removed as a whole, when it cannot be made or nothing happened in
+ * it: it must be in a directory of its own. What a killed start left is ours. */
+static int check_dir(const char *dir, struct err *e)
+{
+	static const char *const ours[] = { "lock", "trials", "builds" };
+	DIR *d = opendir(dir);
+	struct dirent *entry;
+	int bad = 0;
+
+	if (!d)
+		return err_set(e, "open directory %s: %m", dir);
+	while (!bad && (entry = readdir(d))) {
+		const char *name = entry->d_name;
+		bool known = !strcmp(name, ".") || !strcmp(name, "..") ||
+			     str_starts(name, QUESTION) ||
+			     str_starts(name, JOURNAL);
+
+		for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+			known |= !strcmp(name, ours[i]);
+		if (!known)
+			bad = err_set(e, "%s holds %s: a session needs a "
+					 "directory of its own (--session)",
+				      dir, name);
+	}
+	closedir(d);
+	return bad;
+}
+
+/* Verdicts without their question are not ours to write over. */
+static int check_journal(const char *journal, struct err *e)
+{
+	struct stat st;
+
+	if (stat(journal, &st) || !st.st_size)
+		return 0;
+	return err_set(e, "%s is there, and no " QUESTION " beside it: put "
+			  "that back, or move the directory away",
+		       journal);
+}
+
+static int under_way(const char *dir, struct err *e)
+{
+	return err_set(e, "a bisection is under way in %s: look at it with "
+			  "iobisect status, end it with iobisect reset",
+		       dir);
+}
+
+/* The question comes last: it is what makes the directory a session. */
+static int fill(struct session *s, const struct question *q, struct err *e)
 {
 	static const char *const subdirs[] = { "trials", "builds" };
-	AUTOFREE char *question = xfmt("%s/" QUESTION, dir);
-	AUTOFREE char *journal = xfmt("%s/" JOURNAL, dir);
+	AUTOFREE char *question = xfmt("%s/" QUESTION, s->dir);
+	AUTOFREE char *journal = xfmt("%s/" JOURNAL, s->dir);
 	AUTOFREE char *text = record_question(q);
 
-	if (file_exists(question))
-		return err_set(e, "a bisection is under way in %s: look at it "
-				  "with iobisect status, end it with iobisect "
-				  "reset",
-			       dir);
 	for (size_t i = 0; i < ARRAY_SIZE(subdirs); i++) {
-		AUTOFREE char *sub = xfmt("%s/%s", dir, subdirs[i]);
+		AUTOFREE char *sub = xfmt("%s/%s", s->dir, subdirs[i]);
 
 		if (dir_make(sub, e))
 			return -1;
 	}
-	/* The question comes last: it is what makes the directory a session. */
-	if (file_write(journal, "", 0, e) ||
-	    file_write(question, text, strlen(text), e))
+	if (record_question_parse(&s->q, text, e) ||
+	    file_write(journal, "", 0, e) || open_journal(s, journal, e))
 		return -1;
-	return session_open(out, dir, e);
+	return file_write(question, text, strlen(text), e);
+}
+
+int session_create(struct session *out, const char *dir,
+		   const struct question *q, struct err *e)
+{
+	AUTOFREE char *journal = xfmt("%s/" JOURNAL, dir);
+	struct err ignored;
+	int bad;
+
+	if (session_exists(dir))
+		return under_way(dir, e);
+	start(out, dir);
+	bad = dir_make(dir, e) || check_dir(dir, e) || lock(out, e);
+	if (!bad && session_exists(dir)) /* by another, meanwhile */
+		bad = under_way(dir, e);
+	if (!bad)
+		bad = check_journal(journal, e);
+	if (!bad && fill(out, q, e) == 0)
+		return 0;
+	if (!bad)
+		dir_remove(dir, &ignored);
+	session_close(out);
+	return -1;
 }
 
 int session_append(struct session *s, struct event *ev, struct err *e)
@@ -204,7 +279,7 @@ int session_append(struct session *s, struct event *ev, struct err *e)
 	line = xfmt("%s\n", text);
 	n = strlen(line);
 	done = write(s->journal_fd, line, n);
-	if (done == (ssize_t)n && fdatasync(s->journal_fd) == 0) {
+	if (done == (ssize_t)n && (s->held || !fdatasync(s->journal_fd))) {
 		push(s, ev);
 		return 0;
 	}
@@ -219,6 +294,19 @@ int session_append(struct session *s, struct event *ev, struct err *e)
 			return -1;
 	}
 	return -1;
+}
+
+void session_hold(struct session *s)
+{
+	s->held = true;
+}
+
+int session_sync(struct session *s, struct err *e)
+{
+	s->held = false;
+	return fdatasync(s->journal_fd)
+		       ? err_set(e, "write %s/" JOURNAL ": %m", s->dir)
+		       : 0;
 }
 
 int session_next_trial(const struct session *s)
@@ -254,17 +342,27 @@ static int put_aside(char **kept, const char *dir, struct err *e)
 	return err_set(e, "put %s aside: too many of this second", dir);
 }
 
+int session_put_aside(char **kept, const char *dir, struct err *e)
+{
+	CLEANUP(session_close) struct session s;
+
+	*kept = NULL;
+	start(&s, dir);
+	return lock(&s, e) ? -1 : put_aside(kept, dir, e);
+}
+
 int session_retire(char **kept, const char *dir, struct err *e)
 {
 	CLEANUP(session_close) struct session s;
 	AUTOFREE char *journal = xfmt("%s/" JOURNAL, dir);
+	struct err why;
 	struct stat st;
 
 	*kept = NULL;
 	start(&s, dir);
 	if (lock(&s, e))
 		return -1;
-	if (stat(journal, &st) == 0 && st.st_size == 0)
+	if (stat(journal, &st) == 0 && !st.st_size && !check_dir(dir, &why))
 		return dir_remove(dir, e);
 	return put_aside(kept, dir, e);
 }

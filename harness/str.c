@@ -247,6 +247,9 @@ int parse_size(long long *out, const char *text)
 	return -1;
 }
 
+/* More than any file of ours, and less than memory: /dev/zero has no end. */
+#define MOST_READ ((size_t)1 << 30)
+
 int file_read(struct str *out, const char *path, struct err *e)
 {
 	AUTOFD int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -255,8 +258,11 @@ int file_read(struct str *out, const char *path, struct err *e)
 
 	if (fd < 0)
 		return err_set(e, "open %s: %m", path);
-	while ((n = read(fd, buf, sizeof(buf))) > 0)
+	while ((n = read(fd, buf, sizeof(buf))) > 0) {
+		if (out->len > MOST_READ)
+			return err_set(e, "%s: larger than a gigabyte", path);
 		str_add(out, buf, (size_t)n);
+	}
 	if (n < 0)
 		return err_set(e, "read %s: %m", path);
 	if (!out->buf)
