@@ -64,13 +64,15 @@ static void tune(void)
 static int open_fail(struct err *e, int code, const char *dir)
 {
 	if (code == GIT_EOWNER)
-		return err_set(
-			e,
-			"%s: the repository belongs to somebody else; to use "
-			"it: git config --global --add safe.directory %s",
-			dir, dir);
+		return err_set(e, "%s: the repository belongs to somebody else; "
+				  "to use it: git config --global --add "
+				  "safe.directory %s",
+			       dir, dir);
 	if (code == GIT_ENOTFOUND)
 		return err_set(e, "%s: not a git repository", dir);
+	if (strstr(git_says(), "extensions.objectformat"))
+		return err_set(e, "%s: a SHA-256 repository; only SHA-1 ones are "
+				  "read, as the kernel's are", dir);
 	return fail(e, dir);
 }
 
@@ -137,6 +139,23 @@ void history_close(struct history *h)
 	git_repository_free(h->repo);
 	free(h);
 	git_libgit2_shutdown();
+}
+
+int history_prefix(char **out, const char *dir, struct err *e)
+{
+	AUTOFREE char *here = realpath(dir, NULL);
+	struct history *h;
+	const char *top;
+
+	if (!here)
+		return err_set(e, "open %s: %m", dir);
+	if (history_open(&h, here, e))
+		return -1;
+	top = git_repository_workdir(h->repo); /* with a slash at the end */
+	*out = top && str_starts(here, top) ? xstrdup(here + strlen(top))
+					    : xstrdup("");
+	history_close(h);
+	return 0;
 }
 
 const char *history_dir(const struct history *h)
@@ -252,9 +271,8 @@ int history_check_kernel(struct history *h, const char *hex, struct err *e)
 			       hex);
 	if (!tree_has(tree, "scripts/kconfig") &&
 	    !tree_has(tree, "scripts/Makefile.build"))
-		return err_set(e,
-			       "%s: not a kernel tree (no scripts/kconfig, no "
-			       "scripts/Makefile.build)",
+		return err_set(e, "%s: not a kernel tree (no scripts/kconfig, "
+				  "no scripts/Makefile.build)",
 			       hex);
 	return 0;
 }
@@ -330,20 +348,6 @@ int history_name(struct str *out, struct history *h, const char *hex,
 	return 0;
 }
 
-int history_is_ancestor(struct history *h, const char *ancestor,
-			const char *descendant, struct err *e)
-{
-	git_oid a, d;
-	int yes;
-
-	if (find(&a, h, ancestor, e) || find(&d, h, descendant, e))
-		return -1;
-	if (git_oid_equal(&a, &d))
-		return 1;
-	yes = git_graph_descendant_of(h->repo, &d, &a);
-	return yes < 0 ? fail(e, descendant) : yes;
-}
-
 int history_merge_bases(struct strv *out, struct history *h, const char *a,
 			const char *b, struct err *e)
 {
@@ -354,6 +358,12 @@ int history_merge_bases(struct strv *out, struct history *h, const char *a,
 	if (find(&one, h, a, e) || find(&two, h, b, e))
 		return -1;
 	code = git_merge_bases(&bases, h->repo, &one, &two);
+	/* libgit2 knows nothing of shallow clones. */
+	if (code && h->shallow.n)
+		return err_set(e, "the history of %s and %s is cut off before a "
+				  "common commit (a shallow clone): git fetch "
+				  "--unshallow",
+			       a, b);
 	if (code && code != GIT_ENOTFOUND)
 		return fail(e, "merge bases");
 	for (size_t i = 0; i < bases.count; i++) {
@@ -407,31 +417,6 @@ int history_paths(struct strv *out, struct history *h, const char *hex,
 			 git_commit_tree_id(c)->id, e);
 }
 
-/* The header of a commit by hand: a range has tens of thousands. */
-static int parse_commit(struct range_commit *out, const char *text, size_t len)
-{
-	const char *end = text + len, *p = text, *time;
-	git_oid id;
-
-	if (len < 46 || strncmp(p, "tree ", 5) || git_oid_fromstr(&id, p + 5))
-		return -1;
-	memcpy(out->tree, id.id, ID_SIZE);
-	for (p += 46; end - p >= 48 && !strncmp(p, "parent ", 7); p += 48) {
-		if (git_oid_fromstr(&id, p + 7))
-			return -1;
-		out->parents = xrealloc(out->parents,
-					(size_t)(out->nparents + 1) * ID_SIZE);
-		memcpy(out->parents[out->nparents++], id.id, ID_SIZE);
-	}
-	/* libgit2 puts a NUL after an object's data. */
-	p = strstr(p, "\ncommitter ");
-	time = p ? strchr(p + 1, '\n') : NULL;
-	while (time && time > p && *time != '>')
-		time--;
-	out->time = time && *time == '>' ? strtoll(time + 1, NULL, 10) : 0;
-	return 0;
-}
-
 struct limits {
 	struct history *h;
 	struct tree_source source;
@@ -452,21 +437,32 @@ static int range_read(struct range_commit *out, void *ctx,
 
 	git_oid_fromraw(&id, raw);
 	if (git_odb_read(&o, h->odb, &id))
-		return err_set(e,
-			       "read commit %.12s: %s (a shallow clone? git "
-			       "fetch --unshallow)",
+		return err_set(e, "read commit %.12s: %s (a shallow clone? git "
+				  "fetch --unshallow)",
 			       git_oid_tostr_s(&id), git_says());
 	if (git_odb_object_type(o) != GIT_OBJECT_COMMIT ||
-	    parse_commit(out, git_odb_object_data(o), git_odb_object_size(o))) {
-		free(take_ptr(out->parents));
+	    range_commit_parse(out, git_odb_object_data(o),
+			       git_odb_object_size(o)))
 		return err_set(e, "read commit %.12s: not a commit",
 			       git_oid_tostr_s(&id));
-	}
 	if (h->shallow.n && strv_has(&h->shallow, git_oid_tostr_s(&id))) {
+		out->cut = out->nparents > 0;
 		free(take_ptr(out->parents));
 		out->nparents = 0;
 	}
 	return 0;
+}
+
+int history_is_ancestor(struct history *h, const char *ancestor,
+			const char *descendant, struct err *e)
+{
+	struct limits none = { .h = h };
+	const struct range_source source = { .ctx = &none, .read = range_read };
+	git_oid a, d;
+
+	if (find(&a, h, ancestor, e) || find(&d, h, descendant, e))
+		return -1;
+	return range_reaches(&source, d.id, a.id, e);
 }
 
 static int range_differs(void *ctx, const unsigned char *a,
@@ -487,6 +483,7 @@ int history_range(struct dag *out, struct history *h,
 		.source = { .ctx = h, .read = tree_read },
 	};
 	struct range_source source = { .ctx = &limits, .read = range_read };
+	CLEANUP(str_release) struct str names = STR_INIT;
 	AUTOFREE void *buf = xcalloc(q->goods->n, ID_SIZE);
 	unsigned char(*goods)[ID_SIZE] = buf;
 	git_oid id;
@@ -494,7 +491,10 @@ int history_range(struct dag *out, struct history *h,
 	if (q->paths && q->paths->n) {
 		if (pathspec_parse(&limits.specs, q->paths, e))
 			return -1;
+		for (size_t i = 0; i < q->paths->n; i++)
+			str_fmt(&names, " %s", q->paths->v[i]);
 		source.differs = range_differs;
+		source.limits = names.buf;
 	}
 	for (size_t i = 0; i < q->goods->n; i++) {
 		if (find(&id, h, q->goods->v[i], e))

@@ -15,6 +15,10 @@ void history_close(struct history *h);
 /* The directory shared by all work trees (.git of the main one); borrowed. */
 const char *history_dir(const struct history *h);
 
+/* Where dir is in the work tree, from its top: "" there, and when there is no
+ * work tree. The caller frees. */
+int history_prefix(char **out, const char *dir, struct err *e);
+
 /* The commit that a revision names (tags are peeled). Unknown, ambiguous, or
  * not a commit: -1 with the revision in the message. */
 int history_resolve(char hex[HEX_SIZE], struct history *h, const char *rev,
@@ -32,7 +36,8 @@ int history_name(struct str *out, struct history *h, const char *hex,
 int history_paths(struct strv *out, struct history *h, const char *hex,
 		  struct err *e);
 
-/* 1 yes, 0 no, -1 error. A commit is its own ancestor. */
+/* 1 yes, 0 no, -1 error, or hidden by a shallow clone's end. A commit is its own
+ * ancestor. */
 int history_is_ancestor(struct history *h, const char *ancestor,
 			const char *descendant, struct err *e);
 /* All merge bases of a and b; none is not an error. */

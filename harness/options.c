@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "history.h"
+#include "pathspec.h"
 #include "spec.h"
 
 enum kind { FLAG, TEXT, LIST };
@@ -322,11 +324,24 @@ static int check_words(const struct question *q, struct err *e)
 	return err_set(e, "unknown --accel '%s': auto, kvm or tcg", q->accel);
 }
 
+/* Where it is started says what the paths mean; later it may be elsewhere. */
+static int paths(struct question *q, const struct options *o, struct err *e)
+{
+	CLEANUP(strv_release) struct strv checked = STRV_INIT;
+	AUTOFREE char *prefix = NULL;
+
+	if (!o->paths.n)
+		return 0;
+	return history_prefix(&prefix, o->repo ? o->repo : ".", e) ||
+			       pathspec_from(&q->paths, prefix, &o->paths, e) ||
+			       pathspec_parse(&checked, &q->paths, e)
+		       ? -1
+		       : 0;
+}
+
 int options_question(struct question *q, const struct options *o, struct err *e)
 {
 	*q = (struct question){ .first_parent = o->first_parent };
-	for (size_t i = 0; i < o->paths.n; i++)
-		strv_add(&q->paths, o->paths.v[i]);
 	q->term_old = copy(o->term_old, "good");
 	q->term_new = copy(o->term_new, "bad");
 	q->device = copy(o->device, "sata");
@@ -345,6 +360,8 @@ int options_question(struct question *q, const struct options *o, struct err *e)
 		return err_set(e, "--size '%s': a size like 1G, at least 1M and "
 				  "a multiple of 512",
 			       o->size);
-	return workloads(q, o, e) || files(q, o, e) || check_words(q, e) ? -1
-									 : 0;
+	return workloads(q, o, e) || files(q, o, e) || paths(q, o, e) ||
+			       check_words(q, e)
+		       ? -1
+		       : 0;
 }

@@ -1,6 +1,7 @@
 #include "pathspec.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 int pathspec_parse(struct strv *out, const struct strv *paths, struct err *e)
@@ -29,6 +30,53 @@ int pathspec_parse(struct strv *out, const struct strv *paths, struct err *e)
 			len--;
 		spec = xstrndup(p, len);
 		strv_add(out, strcmp(spec, ".") ? spec : "");
+	}
+	return 0;
+}
+
+/* Takes "." and ".." out of a path; -1 when it leads out of the tree. */
+static int settle(struct strv *parts, const char *path)
+{
+	CLEANUP(strv_release) struct strv all = STRV_INIT;
+
+	strv_split(&all, path, '/');
+	for (size_t i = 0; i < all.n; i++) {
+		const char *part = all.v[i];
+
+		if (!*part || !strcmp(part, "."))
+			continue;
+		if (strcmp(part, "..") != 0) {
+			strv_add(parts, part);
+			continue;
+		}
+		if (!parts->n)
+			return -1;
+		free(parts->v[--parts->n]);
+		parts->v[parts->n] = NULL;
+	}
+	return 0;
+}
+
+int pathspec_from(struct strv *out, const char *prefix,
+		  const struct strv *paths, struct err *e)
+{
+	for (size_t i = 0; i < paths->n; i++) {
+		CLEANUP(strv_release) struct strv parts = STRV_INIT;
+		CLEANUP(str_release) struct str s = STR_INIT;
+		const char *p = paths->v[i];
+		AUTOFREE char *whole = NULL;
+
+		if (*p == ':' || *p == '/') {
+			strv_add(out, p);
+			continue;
+		}
+		whole = xfmt("%s/%s", prefix, p);
+		if (settle(&parts, whole))
+			return err_set(e, "path limit %s: outside the repository",
+				       p);
+		for (size_t k = 0; k < parts.n; k++)
+			str_fmt(&s, "%s%s", k ? "/" : "", parts.v[k]);
+		strv_add(out, parts.n ? str_c(&s) : ".");
 	}
 	return 0;
 }

@@ -12,6 +12,7 @@ enum {
 	EXCLUDED = 8, /* a good commit reaches it */
 	GOOD = 16,    /* is one of the goods */
 	LISTED = 32,  /* popped while not excluded */
+	CUT = 64,     /* its parents are not here: a shallow clone */
 };
 
 struct node {
@@ -40,6 +41,44 @@ struct range {
 	int wanted; /* commits in the queue that are not excluded */
 	bool first_parent;
 };
+
+static int from_hex(unsigned char *id, const char *hex)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (int i = 0; i < 2 * ID_SIZE; i++) {
+		const char *d = hex[i] ? strchr(digits, hex[i]) : NULL;
+
+		if (!d)
+			return -1;
+		id[i / 2] = (unsigned char)(id[i / 2] << 4 | (d - digits));
+	}
+	return 0;
+}
+
+/* By hand: a range has tens of thousands. */
+int range_commit_parse(struct range_commit *out, const char *text, size_t len)
+{
+	const char *end = text + len, *p = text, *time;
+
+	*out = (struct range_commit){ .time = 0 };
+	if (len < 46 || strncmp(p, "tree ", 5) || from_hex(out->tree, p + 5))
+		return -1;
+	for (p += 46; end - p >= 48 && !strncmp(p, "parent ", 7); p += 48) {
+		out->parents = xrealloc(out->parents,
+					(size_t)(out->nparents + 1) * ID_SIZE);
+		if (from_hex(out->parents[out->nparents++], p + 7)) {
+			free(take_ptr(out->parents));
+			return -1;
+		}
+	}
+	p = strstr(p, "\ncommitter ");
+	time = p ? strchr(p + 1, '\n') : NULL;
+	while (time && time > p && *time != '>')
+		time--;
+	out->time = time && *time == '>' ? strtoll(time + 1, NULL, 10) : 0;
+	return 0;
+}
 
 static void range_release(struct range *r)
 {
@@ -108,7 +147,7 @@ static int node_read(struct range *r, int i, struct err *e)
 	r->v[i].time = c.time;
 	r->v[i].nparents = c.nparents;
 	r->v[i].parents = take_ptr(parents);
-	r->v[i].flags |= READ;
+	r->v[i].flags |= READ | (c.cut ? CUT : 0);
 	return 0;
 }
 
@@ -267,6 +306,18 @@ static void to_hex(char *hex, const unsigned char *id)
 	hex[2 * ID_SIZE] = '\0';
 }
 
+/* What lies behind could change the answer. */
+static int cut_off(const struct range *r, int i, struct err *e)
+{
+	char hex[HEX_SIZE];
+
+	to_hex(hex, r->v[i].id);
+	return err_set(e,
+		       "the history is cut off at %.12s (a shallow clone): git "
+		       "fetch --unshallow",
+		       hex);
+}
+
 static void emit(struct dag *out, struct range *r, int i)
 {
 	struct dag_node *c = &out->v[out->n];
@@ -351,28 +402,38 @@ static int compare(struct dag_node *out, struct range *r, const struct node *c,
 	return 0;
 }
 
+/* Whether it changes what the limits name. */
+static bool touches(const struct dag_node *c)
+{
+	return !c->same && !(c->limit & DAG_GOOD_SAME) &&
+	       (c->nparents ||
+		(c->limit & (DAG_GOOD_DIFFERS | DAG_OUT_DIFFERS)));
+}
+
 /* Which commits count, and which of them git's simplification of merges still
- * reaches: from a merge that equals a parent it goes to that parent alone. */
-static void choose(struct dag *dag)
+ * reaches: from a merge that equals a parent it goes to that parent alone.
+ * False: none that changes anything. */
+static bool choose(struct dag *dag)
 {
 	AUTOFREE unsigned char *reached = xcalloc((size_t)dag->n, 1);
+	bool any = false;
 
 	reached[0] = 1;
 	for (int i = 0; i < dag->n; i++) {
 		struct dag_node *c = &dag->v[i];
 		int same = c->same ? __builtin_ctzll(c->same) : -1;
 		bool good_same = c->limit & DAG_GOOD_SAME;
-		bool relevant = c->nparents || (c->limit & DAG_GOOD_DIFFERS);
 
-		c->candidate =
-			i == 0 || (reached[i] && same < 0 && !good_same &&
-				   (relevant || (c->limit & DAG_OUT_DIFFERS)));
+		c->candidate = reached[i] && touches(c);
+		any |= c->candidate;
 		if (!reached[i] || (same < 0 && good_same))
 			continue;
 		for (int k = 0; k < c->nparents; k++)
 			if (same < 0 || k == same)
 				reached[c->parents[k]] = 1;
 	}
+	dag->v[0].candidate = true;
+	return any;
 }
 
 static int limit(struct dag *dag, struct range *r, struct progress *p,
@@ -394,8 +455,31 @@ static int limit(struct dag *dag, struct range *r, struct progress *p,
 		if (proc_interrupted())
 			return err_set(e, "interrupted");
 	}
-	choose(dag);
-	return 0;
+	if (choose(dag))
+		return 0;
+	return err_set(e,
+		       "no commit of the range changes anything within the path "
+		       "limits:%s",
+		       r->source->limits);
+}
+
+/* What good reaches, and what top does; top's index. */
+static int reach(struct range *r, const unsigned char *top_id,
+		 unsigned char (*goods)[ID_SIZE], int ngoods,
+		 struct progress *p, struct err *e)
+{
+	int top = node_of(r, top_id);
+
+	for (int k = 0; k < ngoods; k++) {
+		int g = node_of(r, goods[k]);
+
+		r->v[g].flags |= GOOD;
+		exclude(r, g);
+	}
+	for (int i = 0, n = r->n; i < n; i++)
+		if (enqueue(r, i, e))
+			return -1;
+	return walk(r, p, e) ? -1 : top;
 }
 
 int range_walk(struct dag *out, const struct range_source *source,
@@ -407,26 +491,38 @@ int range_walk(struct dag *out, const struct range_source *source,
 		.source = source,
 		.first_parent = first_parent,
 	};
-	int top = node_of(&r, bad);
+	int top = reach(&r, bad, goods, ngoods, p, e);
 
 	*out = (struct dag){ 0 };
-	for (int k = 0; k < ngoods; k++) {
-		int g = node_of(&r, goods[k]);
-
-		r.v[g].flags |= GOOD;
-		exclude(&r, g);
-	}
-	for (int i = 0, n = r.n; i < n; i++)
-		if (enqueue(&r, i, e))
-			return -1;
-	if (walk(&r, p, e))
+	if (top < 0)
 		return -1;
 	if (!inside(&r, top)) /* bad is part of a good one */
 		return 0;
+	for (int i = 0; i < r.n; i++)
+		if ((r.v[i].flags & CUT) && inside(&r, i))
+			return cut_off(&r, i, e);
 	sort(out, &r, top);
 	if (source->differs && limit(out, &r, p, e)) {
 		dag_release(out);
 		return -1;
 	}
+	return 0;
+}
+
+/* An ancestor is not younger, so a cut that is older than it hides nothing. */
+int range_reaches(const struct range_source *source, unsigned char *from,
+		  const unsigned char *to, struct err *e)
+{
+	CLEANUP(range_release) struct range r = { .source = source };
+	int top = reach(&r, to, (unsigned char(*)[ID_SIZE])from, 1, NULL, e);
+
+	if (top < 0)
+		return -1;
+	if (!inside(&r, top))
+		return 1;
+	for (int i = 0; i < r.n; i++)
+		if ((r.v[i].flags & CUT) && (r.v[i].flags & EXCLUDED) &&
+		    r.v[i].time >= r.v[top].time)
+			return cut_off(&r, i, e);
 	return 0;
 }

@@ -52,3 +52,36 @@ TEST(pathspec__refuses_what_it_does_not_know)
 			TEST_FAIL("%s: %s", specs[i], e.msg);
 	}
 }
+
+/* As git takes them in a subdirectory. */
+TEST(pathspec__is_relative_to_where_it_was_given)
+{
+	static const struct {
+		const char *prefix, *given, *top;
+	} rows[] = {
+		{ "", "fs/ext2", "fs/ext2" },
+		{ "fs", "ext2", "fs/ext2" },
+		{ "fs", "../mm/", "mm" },
+		{ "fs/ext2", "../..", "." },
+		{ "fs/ext2", ".", "fs/ext2" },
+		{ "fs/ext2", "./../ext3//x", "fs/ext3/x" },
+		{ "fs", ":/mm", ":/mm" },
+		{ "", "../mm", NULL },
+		{ "fs", "../../mm", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		CLEANUP(strv_release) struct strv in = STRV_INIT;
+		CLEANUP(strv_release) struct strv out = STRV_INIT;
+		struct err e = { "" };
+		int bad;
+
+		strv_add(&in, rows[i].given);
+		bad = pathspec_from(&out, rows[i].prefix, &in, &e);
+		EXPECT(!bad == (rows[i].top != NULL));
+		if (!bad && rows[i].top)
+			EXPECT_STR(out.v[0], rows[i].top);
+		else
+			EXPECT(strstr(e.msg, rows[i].given));
+	}
+}
