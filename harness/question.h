@@ -11,6 +11,13 @@
  * is in use or not confirmed. */
 int question_settle(struct question *q, const char *share, struct err *e);
 
+/* Whether every value is one that an option would be taken with; the message
+ * begins with the member's name. Looks at nothing outside: whether the device is
+ * there is question_device's to say. */
+int question_check(const struct question *q, struct err *e);
+/* Whether the files it names still hold what they held at start. */
+int question_check_files(const struct question *q, struct err *e);
+
 /* A file system by its name; NULL with the names there are. */
 const struct filesystem *question_fs(const char *name, struct err *e);
 /* The question's device. A real drive must be confirmed and free, at start and again

@@ -173,6 +173,7 @@ void question_release(struct question *q)
 	strv_release(&q->paths);
 	strv_release(&q->workloads);
 	strv_release(&q->config_fragments);
+	strv_release(&q->sums);
 	free(q->term_old);
 	free(q->term_new);
 	free(q->device);
@@ -209,6 +210,7 @@ char *record_question(const struct question *q)
 	put_str(o, "config", q->config);
 	put_list(o, "config_fragments", &q->config_fragments);
 	put_int(o, "jobs", q->jobs);
+	put_list(o, "sums", &q->sums);
 	return dump(o, JSON_INDENT(2));
 }
 
@@ -241,6 +243,8 @@ int record_question_parse(struct question *out, const char *text_,
 	out->config = get_str(&r, "config", false);
 	get_list(&out->config_fragments, &r, "config_fragments");
 	out->jobs = get_count(&r, "jobs");
+	if (get(&r, "sums"))
+		get_list(&out->sums, &r, "sums");
 	json_decref(o);
 	if (!r.bad)
 		return 0;

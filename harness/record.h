@@ -24,6 +24,9 @@ struct question {
 	char *config;               /* path, or NULL */
 	struct strv config_fragments; /* paths */
 	int jobs;              /* 0: one for each CPU */
+	/* "SHA-256 PATH" of every file of the user's above: exec: programs,
+	 * config and fragments. Empty in a session of an older iobisect. */
+	struct strv sums;
 };
 void question_release(struct question *q);
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "proc.h"
+#include "question.h"
 
 #define QUESTION "question.json"
 #define JOURNAL  "journal.jsonl"
@@ -143,6 +144,10 @@ static int load(struct session *s, bool writing, struct err *e)
 		return -1;
 	if (record_question_parse(&s->q, str_c(&text), &why))
 		return err_set(e, "%s: corrupt: %.200s", question, why.msg);
+	if (question_check(&s->q, &why))
+		return err_set(e, "%s: %.800s", question, why.msg);
+	if (writing && question_check_files(&s->q, e))
+		return -1;
 	if (replay(s, journal, &good, e))
 		return -1;
 	if (!writing)
