@@ -61,7 +61,8 @@ static int width(const struct progress *p)
 {
 	struct winsize w;
 
-	if (ioctl(fileno(p->f), TIOCGWINSZ, &w) == 0 && w.ws_col > 20)
+	/* 0: the terminal does not know */
+	if (ioctl(fileno(p->f), TIOCGWINSZ, &w) == 0 && w.ws_col > 0)
 		return w.ws_col;
 	return 80;
 }
@@ -72,6 +73,16 @@ static void span(struct str *out, double s)
 		str_fmt(out, "%.0f s", s);
 	else
 		str_fmt(out, "%d min %02d s", (int)s / 60, (int)s % 60);
+}
+
+/* At most n bytes, and no part of a character. */
+static void fputs_cut(const char *s, int n, FILE *f)
+{
+	int len = (int)strnlen(s, n > 0 ? (size_t)n : 0);
+
+	while (len > 0 && ((unsigned char)s[len] & 0xc0) == 0x80)
+		len--;
+	fprintf(f, "%.*s", len, s);
 }
 
 /* One line, cut to the terminal: stage, time, count, and dim the tool's line. */
@@ -86,11 +97,14 @@ static void draw(struct progress *p)
 		str_fmt(&s, "  %ld/%ld", p->done, p->total);
 	else if (p->done > 0)
 		str_fmt(&s, "  %ld", p->done);
-	room -= (int)s.len;
 	wipe(p);
-	fputs(str_c(&s), p->f);
-	if (p->line && room > 6)
-		fprintf(p->f, "  \033[2m%.*s\033[0m", room - 4, p->line);
+	fputs_cut(str_c(&s), room, p->f);
+	room -= (int)s.len;
+	if (p->line && room > 6) {
+		fputs("  \033[2m", p->f);
+		fputs_cut(p->line, room - 4, p->f);
+		fputs("\033[0m", p->f);
+	}
 	fflush(p->f);
 	p->drawn = now_s();
 }
@@ -162,21 +176,24 @@ void progress_count(struct progress *p, long done, long total)
 /* Control characters of a guest's console must not reach the terminal. */
 void progress_line(struct progress *p, const char *line)
 {
+	AUTOFREE char *plain = NULL;
+
 	if (!p)
 		return;
-	if (p->verbose) {
-		progress_say(p, "    %s", line);
-		return;
-	}
-	while (*line == ' ' || *line == '\t')
-		line++;
-	if (!p->stage || !*line)
-		return;
-	free(p->line);
-	p->line = xstrdup(line);
-	for (char *c = p->line; *c; c++)
+	if (!p->verbose)
+		line += strspn(line, " \t");
+	plain = xstrdup(line);
+	for (char *c = plain; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = ' ';
+	if (p->verbose) {
+		progress_say(p, "    %s", plain);
+		return;
+	}
+	if (!p->stage || !*plain)
+		return;
+	free(p->line);
+	p->line = take_ptr(plain);
 	progress_tick(p);
 }
 
