@@ -82,6 +82,8 @@ static int fill_log(struct gitlog *l, struct strv *subjects, int *nstart,
 	for (size_t i = 0; i < tested.n; i++) {
 		CLEANUP(finding_of_release) struct finding_of f = { 0 };
 
+		if (proc_interrupted())
+			return err_set(e, "interrupted");
 		state_find(&f, &b->st, tested.v[i]);
 		if (f.mark == MARK_NONE || f.mark == MARK_WEAK ||
 		    in_log(l, tested.v[i]))

@@ -6,7 +6,7 @@ steps 6 3
 w='--workload seqwrite:total=1M'
 begin() {
 	# shellcheck disable=SC2086
-	expect 0 iobisect start --good v1 --bad v2 $w "$@"
+	expect 0 iobisect start --accel tcg --good v1 --bad v2 $w "$@"
 }
 # nothing: no session was made
 nothing() {
@@ -90,11 +90,11 @@ has "$T/out" 'kept in'
 
 # a slowdown that is none, and ends the wrong way round by their times
 git checkout -q v1 && commit 'the same' && git tag same
-expect 0 iobisect start --good v1 --bad same --workload seqwrite:total=1M
+expect 0 iobisect start --accel tcg --good v1 --bad same --workload seqwrite:total=1M
 error 'do not differ' iobisect run
 expect 0 iobisect reset
 git checkout -q v2 && echo 100 >speed && commit 'faster' && git tag faster
-expect 0 iobisect start --good v2 --bad faster --workload seqwrite:total=1M
+expect 0 iobisect start --accel tcg --good v2 --bad faster --workload seqwrite:total=1M
 error 'swapped' iobisect run
 expect 0 iobisect reset
 

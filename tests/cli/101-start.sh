@@ -50,7 +50,7 @@ fi
 
 # kill -9 at any moment: the next start works, or names the way out
 killed=0
-for i in $(seq 20); do
+for i in $(seq 12); do
 	rm -rf "$T/s"
 	$begin --session "$T/s" >/dev/null 2>&1 &
 	pid=$!
