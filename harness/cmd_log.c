@@ -1,14 +1,19 @@
 /* log and replay: a bisection as git writes it down. */
 #include "cmd.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bisect.h"
 #include "place.h"
 #include "gitlog.h"
 #include "proc.h"
+
+#define MOST_LOG ((size_t)1 << 30)
 
 static int add_entry(struct gitlog *l, struct strv *subjects, struct bisect *b,
 		     const char *hex, enum mark m, struct err *e)
@@ -196,12 +201,37 @@ static int replay_marks(struct session *s, const struct gitlog *l,
 	return session_sync(s, e);
 }
 
+/* It may be a pipe that does not end, and a signal can fall between two reads. */
+static int read_text(struct str *out, const char *path, struct err *e)
+{
+	AUTOFD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char buf[65536];
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return err_set(e, "open %s: %m", path);
+	while (n > 0) {
+		if (proc_interrupted())
+			return err_set(e, "interrupted");
+		if (poll(&p, 1, 100) <= 0)
+			continue;
+		n = read(fd, buf, sizeof(buf));
+		if (n < 0)
+			return err_set(e, "read %s: %m", path);
+		str_add(out, buf, (size_t)n);
+		if (out->len > MOST_LOG)
+			return err_set(e, "%s: larger than a gigabyte", path);
+	}
+	return 0;
+}
+
 static int read_log(struct gitlog *l, const char *path, struct err *e)
 {
 	CLEANUP(str_release) struct str text = STR_INIT;
 	struct err why;
 
-	if (file_read(&text, path, e))
+	if (read_text(&text, path, e))
 		return -1;
 	if (strlen(str_c(&text)) != text.len)
 		return err_set(e, "%s: not a log: it has zero bytes", path);
