@@ -178,16 +178,8 @@ static bool same_bytes(struct worker *w, int fd, const char *data, size_t n)
 static int write_bytes(struct worker *w, int fd, const struct export_file *f,
 		       const char *data, size_t n)
 {
-	while (n) {
-		ssize_t k = write(fd, data, n);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return fail(w, "write", f);
-		data += k;
-		n -= (size_t)k;
-	}
+	if (fd_write(fd, data, n))
+		return fail(w, "write", f);
 	w->job->written++;
 	return 0;
 }

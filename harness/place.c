@@ -103,10 +103,11 @@ int place_mark_all(struct bisect *b, enum mark m, const struct strv *hexes,
 	if (state_load(&try.st, try.s, try.h, try.p, e) ||
 	    (sound && check_supposed(&try, b, e)))
 		return -1;
+	session_hold(b->s);
 	for (size_t i = 0; i < hexes->n; i++)
 		if (place_mark(b->s, m, hexes->v[i], NULL, e))
 			return -1;
-	return 0;
+	return session_sync(b->s, e);
 }
 
 /* git bisect's two lines: how much is left, and which commit is next. */
@@ -160,35 +161,11 @@ int place_load(struct bisect *b, struct place *pl, struct ctx *c,
 	return state_load(&b->st, pl->s, pl->h, c->p, e);
 }
 
-static int check_terms(const struct question *q, struct err *e)
-{
-	static const char *const taken[] = {
-		"start", "run",	   "skip",  "next",   "test", "bench", "log",
-		"help",	 "replay", "reset", "status", "doctor",
-	};
-	const char *const terms[] = { q->term_old, q->term_new };
-
-	if (!strcmp(q->term_old, q->term_new))
-		return err_set(e, "the two terms must differ");
-	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
-		if (!strcmp(q->term_old, taken[i]) ||
-		    !strcmp(q->term_new, taken[i]))
-			return err_set(e, "'%s' cannot be a term: it is a "
-					  "command",
-				       taken[i]);
-	for (int i = 0; i < 2; i++)
-		if (terms[i][0] == '-' || !terms[i][0] ||
-		    strpbrk(terms[i], " \t'\"#"))
-			return err_set(e, "term '%s': one plain word",
-				       terms[i]);
-	return 0;
-}
-
 int place_settle(struct question *q, struct err *e)
 {
 	AUTOFREE char *share = NULL;
 
-	return check_terms(q, e) || lab_share_dir(&share, e) ||
+	return lab_share_dir(&share, e) ||
 			       question_settle(q, share, e)
 		       ? -1
 		       : 0;

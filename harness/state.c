@@ -106,15 +106,13 @@ int state_samples(double **out, const struct state *st, const char *hex,
 
 static const struct event *user_mark(const struct state *st, const char *hex)
 {
-	const struct event *last = NULL;
-
-	for (int i = 0; i < st->s->n; i++) {
+	for (int i = st->s->n; i-- > 0;) {
 		const struct event *ev = st->s->events[i];
 
 		if (ev->kind == EVENT_MARK && !strcmp(ev->commit, hex))
-			last = ev;
+			return ev;
 	}
-	return last;
+	return NULL;
 }
 
 /* A kernel that never booted is out at once (its boot was tried twice). One that
