@@ -3,32 +3,34 @@
 . "$(dirname "$0")/lib.sh"
 new_repo repo
 steps 6 3
-begin="iobisect start --accel tcg --good v1 --bad v2 --workload seqwrite:total=1M"
+begin() {
+	iobisect start --accel tcg --good v1 --bad v2 --workload seqwrite:total=1M "$@"
+}
 limits() {
 	sed -n '/"paths"/,/]/p' .git/iobisect/question.json | tr -d ' \n'
 }
 
 for paths in spede 'fs/ext9 mm'; do
 	# shellcheck disable=SC2086
-	error "path limits: $paths" $begin -- $paths
+	error "path limits: $paths" begin -- $paths
 	[ ! -e .git/iobisect ] || fail "a session with nothing to look at: $paths"
 done
 # one that is right is enough, as in git
-expect 0 $begin -- spede speed
+expect 0 begin -- spede speed
 expect 0 iobisect reset
 cd init
-error 'outside the repository' $begin -- ../../speed
-error 'path limits: init/speed' $begin -- speed
-expect 0 $begin -- ../speed main.c
+error 'outside the repository' begin -- ../../speed
+error 'path limits: init/speed' begin -- speed
+expect 0 begin -- ../speed main.c
 cd ..
 [ "$(limits)" = '"paths":["speed","init/main.c"]' ] || [ "$(limits)" = '"paths":["speed","init/main.c"],' ] ||
 	fail "the paths are $(limits)"
 (cd init && expect 0 iobisect run && has "$T/out" "$culprit is the first bad commit") || exit 1
 expect 0 iobisect reset
 # from elsewhere, as with git -C
-(cd / && expect 0 $begin -C "$T/repo/init" -- ../speed) || exit 1
+(cd / && expect 0 begin -C "$T/repo/init" -- ../speed) || exit 1
 expect 0 iobisect reset
-(cd / && error 'path limits: init/speed' $begin -C "$T/repo/init" -- speed) || exit 1
+(cd / && error 'path limits: init/speed' begin -C "$T/repo/init" -- speed) || exit 1
 
 # good at the boundary: all that is asked for is here
 git clone -q --depth=7 "file://$T/repo" "$T/shallow" 2>/dev/null

@@ -3,7 +3,9 @@
 . "$(dirname "$0")/lib.sh"
 new_repo repo
 steps 6 3
-begin="iobisect start --accel tcg --good v1 --bad v2"
+begin() {
+	iobisect start --accel tcg --good v1 --bad v2 "$@"
+}
 
 # options that would fail only after a build, or much later
 for o in '--size 16T' '--size 2T' '--size 9999999T' '--size 1025k' \
@@ -15,7 +17,7 @@ for o in '--size 16T' '--size 2T' '--size 9999999T' '--size 1025k' \
 	'--accel xen' '--fs fat99' '--term-old start' '--term-new good' \
 	'--workload seqwrite:total=1T'; do
 	# shellcheck disable=SC2086
-	error "" $begin $o
+	error "" begin $o
 	# shellcheck disable=SC2086
 	set -- $o
 	value=${2#*:}
@@ -25,11 +27,11 @@ for o in '--size 16T' '--size 2T' '--size 9999999T' '--size 1025k' \
 	esac
 	[ ! -e .git/iobisect ] || fail "$o left a session"
 done
-error 'no command' $begin --cc ' '
-error 'multiple of 512' $begin --size 1048577
+error 'no command' begin --cc ' '
+error 'multiple of 512' begin --size 1048577
 
 # the same on question.json: the file and the member are named
-expect 0 $begin --workload seqwrite:total=1M
+expect 0 begin --workload seqwrite:total=1M
 cp .git/iobisect/question.json "$T/good"
 edit() {
 	sed "s|$2|$3|" "$T/good" >.git/iobisect/question.json
@@ -73,7 +75,7 @@ expect 0 iobisect reset
 # files that are part of the question
 printf '#!/bin/sh\ntrue\n' >"$T/script"
 echo CONFIG_EXT2_FS=y >"$T/fragment"
-expect 0 $begin --workload "exec:$T/script" --fragment "$T/fragment"
+expect 0 begin --workload "exec:$T/script" --fragment "$T/fragment"
 for f in script fragment; do
 	cp "$T/$f" "$T/kept"
 	echo '# more' >>"$T/$f"
