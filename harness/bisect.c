@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define CONFIRM_BOOTS 3
-/* An end that boots only sometimes fails so often before it is given up. */
-#define END_FAILURES 2
+/* What boots only sometimes fails so often before it is given up. */
+#define MOST_FAILURES 2
 
 void bisect_release(struct bisect *b)
 {
@@ -141,7 +141,7 @@ static int boot_end(struct bisect *b, const char *hex, enum mark m,
 		return err_set(e, "the %s commit %s does not build: %s (%s)",
 			       state_term(b->s, m), str_c(&name), k.reason,
 			       k.log ? k.log : "no log");
-	for (int failed = 0; failed < END_FAILURES; failed++) {
+	for (int failed = 0; failed < MOST_FAILURES; failed++) {
 		int before = boots_of(b, hex);
 
 		if (boot(b, &k, hex, e))
@@ -410,7 +410,7 @@ static int boot_again(bool *more, struct bisect *b, const char *hex, int since,
 	CLEANUP(kernel_release) struct kernel k = { 0 };
 
 	state_find_since(&f, &b->st, hex, since);
-	if (f.mark == MARK_SKIP ||
+	if (f.mark == MARK_SKIP || f.failed >= MOST_FAILURES ||
 	    (f.n >= CONFIRM_BOOTS && f.mark != MARK_WEAK))
 		return 0;
 	if (get_kernel(&k, b, hex, e))
@@ -429,7 +429,10 @@ static bool say_fresh(double *median, struct str *out, struct bisect *b,
 	state_find_since(&fresh, &b->st, hex, since);
 	state_find(&all, &b->st, hex);
 	*median = median_of(&fresh);
-	if (fresh.n)
+	if (fresh.n < CONFIRM_BOOTS && fresh.failed)
+		str_fmt(out, "boots only sometimes (%d of %d)", fresh.n,
+			fresh.n + fresh.failed);
+	else if (fresh.n)
 		str_fmt(out, "%.3g s in %d boots is %s", *median, fresh.n,
 			state_term(b->s, fresh.mark));
 	else
@@ -437,7 +440,7 @@ static bool say_fresh(double *median, struct str *out, struct bisect *b,
 	if (all.by_user && all.mark != fresh.mark)
 		str_fmt(out, ", but marked %s by hand",
 			state_term(b->s, all.mark));
-	return fresh.mark == want;
+	return fresh.mark == want && fresh.n >= CONFIRM_BOOTS;
 }
 
 /* The culprit and its parents are booted again, interleaved, and judged by these

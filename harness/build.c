@@ -343,7 +343,7 @@ static int prepare(struct work *w, struct err *e)
 	    absolute(&w->obj, w->r->obj, e) || absolute(&logs, w->r->logs, e))
 		return -1;
 	w->sound = xfmt("%s.sound", w->obj);
-	w->log = xfmt("%s/%s.log", logs, w->r->name);
+	w->log = xfmt("%s/%.100s.log", logs, w->r->name);
 	for (char *p = w->log + strlen(logs) + 1; *p; p++)
 		if (*p == '/')
 			*p = '-';

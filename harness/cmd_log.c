@@ -71,6 +71,26 @@ static bool in_log(const struct gitlog *l, const char *hex)
 	return false;
 }
 
+/* For git the newest bad commit is the end, whatever it is an ancestor of, and
+ * every good one limits the range. So what was only tested, and says nothing new
+ * of this range, is a remark. */
+static int is_remark(struct bisect *b, const struct gitlog *l,
+		     const struct finding_of *f, struct err *e)
+{
+	const char *bad = NULL;
+
+	if (f->by_user)
+		return 0;
+	for (int i = 0; i < l->n; i++)
+		if (l->v[i].mark == MARK_BAD && !l->v[i].remark)
+			bad = l->v[i].rev;
+	if (dag_find(&b->st.dag, f->hex) < 0)
+		return 1;
+	return f->mark == MARK_BAD && bad
+		       ? !history_is_ancestor(b->h, f->hex, bad, e)
+		       : 0;
+}
+
 static int fill_log(struct gitlog *l, struct strv *subjects, int *nstart,
 		    struct bisect *b, struct err *e)
 {
@@ -86,15 +106,19 @@ static int fill_log(struct gitlog *l, struct strv *subjects, int *nstart,
 	state_tested(&tested, &b->st);
 	for (size_t i = 0; i < tested.n; i++) {
 		CLEANUP(finding_of_release) struct finding_of f = { 0 };
+		int remark;
 
 		if (proc_interrupted())
 			return err_set(e, "interrupted");
 		state_find(&f, &b->st, tested.v[i]);
 		if (f.mark == MARK_NONE || f.mark == MARK_WEAK ||
-		    in_log(l, tested.v[i]))
+		    in_log(l, tested.v[i]) || !history_has(b->h, f.hex))
 			continue;
-		if (add_entry(l, subjects, b, tested.v[i], f.mark, e))
+		remark = is_remark(b, l, &f, e);
+		if (remark < 0 ||
+		    add_entry(l, subjects, b, tested.v[i], f.mark, e))
 			return -1;
+		l->v[l->n - 1].remark = remark;
 	}
 	return 0;
 }
@@ -134,7 +158,7 @@ static int replay_question(struct question *q, struct place *pl, struct ctx *c,
 			   struct err *e)
 {
 	CLEANUP(question_release) struct question given = { 0 };
-	bool told = c->o.workloads.n || c->o.device || c->o.fs;
+	bool told = options_given(&c->o, TAKES_QUESTION);
 
 	if (options_question(&given, &c->o, e))
 		return -1;

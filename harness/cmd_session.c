@@ -114,9 +114,9 @@ static int which_mark(enum mark *out, const struct session *s, const char *verb,
 	return 0;
 }
 
-/* skip takes A..B, as git's does. */
-static int add_range(struct strv *hexes, struct place *pl, const char *range,
-		     struct err *e)
+/* skip takes A..B, as git's does; what is good or bad in it stays so. */
+static int add_range(struct strv *hexes, struct place *pl,
+		     const struct state *st, const char *range, struct err *e)
 {
 	CLEANUP(dag_release) struct dag dag = { 0 };
 	CLEANUP(strv_release) struct strv goods = STRV_INIT;
@@ -134,7 +134,9 @@ static int add_range(struct strv *hexes, struct place *pl, const char *range,
 	if (!dag.n)
 		return err_set(e, "%s holds no commit", range);
 	for (int i = 0; i < dag.n; i++)
-		strv_add(hexes, dag.v[i].hex);
+		if (strcmp(dag.v[i].hex, st->bad) != 0 &&
+		    !strv_has(&st->goods, dag.v[i].hex))
+			strv_add(hexes, dag.v[i].hex);
 	return 0;
 }
 
@@ -154,7 +156,7 @@ static int mark_args(struct place *pl, struct ctx *c, enum mark m,
 		char hex[HEX_SIZE];
 
 		if (m == MARK_SKIP && strstr(rev, "..")) {
-			if (add_range(&hexes, pl, rev, e))
+			if (add_range(&hexes, pl, &b->st, rev, e))
 				return -1;
 			continue;
 		}

@@ -376,8 +376,9 @@ void gitlog_format(struct str *out, const struct gitlog *l,
 	format_start(out, l, nstart);
 	for (int i = nstart; i < l->n; i++) {
 		format_comment(out, l, &l->v[i], subjects[i]);
-		str_fmt(out, "git bisect %s %s\n", term(l, l->v[i].mark),
-			l->v[i].rev);
+		if (!l->v[i].remark)
+			str_fmt(out, "git bisect %s %s\n",
+				term(l, l->v[i].mark), l->v[i].rev);
 	}
 	if (found)
 		str_fmt(out, "# first %s commit: [%s] %s\n", term(l, MARK_BAD),

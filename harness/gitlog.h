@@ -10,6 +10,7 @@ struct gitlog_entry {
 	char *rev;	   /* as written: 40 hex digits, or any revision */
 	struct strv notes; /* iobisect's own comment lines for it, without
 			    * "# iobisect: " */
+	bool remark; /* only to be read: written without its command */
 };
 
 struct gitlog {

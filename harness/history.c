@@ -204,6 +204,14 @@ int history_resolve(char hex[HEX_SIZE], struct history *h, const char *rev,
 	return 0;
 }
 
+bool history_has(struct history *h, const char *hex)
+{
+	AUTO(commit) *c = NULL;
+	struct err ignored;
+
+	return lookup(&c, h, hex, &ignored) == 0;
+}
+
 int history_commit(struct commit *out, struct history *h, const char *hex,
 		   struct err *e)
 {

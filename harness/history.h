@@ -23,6 +23,8 @@ int history_prefix(char **out, const char *dir, struct err *e);
  * not a commit: -1 with the revision in the message. */
 int history_resolve(char hex[HEX_SIZE], struct history *h, const char *rev,
 		    struct err *e);
+/* Whether the commit is there (and can be read). */
+bool history_has(struct history *h, const char *hex);
 /* Fills in out (release with commit_release). */
 int history_commit(struct commit *out, struct history *h, const char *hex,
 		   struct err *e);

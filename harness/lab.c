@@ -494,9 +494,21 @@ static int boot_once(struct boot *out, struct lab *l, const struct kernel *k,
 	return 0;
 }
 
+/* What was asked must be answered: a verdict waits for it. */
+static int check_samples(const struct trial *t, const struct strv *workloads,
+			 struct err *e)
+{
+	for (size_t i = 0; i < workloads->n; i++)
+		if (!trial_sample(t, workloads->v[i]))
+			return err_set(e, "the guest says nothing of %s",
+				       workloads->v[i]);
+	return 0;
+}
+
 /* A frame that is whole but for an error of the guest's own (a drive that this
  * kernel does not see, a mount that fails) is the kernel's failure. */
-static void take_boot(struct trial *t, struct boot *b)
+static void take_boot(struct trial *t, struct boot *b,
+		      const struct strv *workloads)
 {
 	struct err why;
 
@@ -507,7 +519,8 @@ static void take_boot(struct trial *t, struct boot *b)
 	free(t->reason);
 	t->reason = take_ptr(b->reason);
 	if (b->outcome == BOOT_OK &&
-	    measure_parse(t, str_c(&b->results), &why)) {
+	    (measure_parse(t, str_c(&b->results), &why) ||
+	     check_samples(t, workloads, &why))) {
 		t->outcome = BOOT_DIED;
 		t->reason = xstrdup(why.msg);
 	}
@@ -539,7 +552,7 @@ static int one_trial(struct trial *t, struct lab *l, const struct kernel *k,
 		if (boot_once(&b, l, k, console, try > 0, e) ||
 		    file_write(results, str_c(&b.results), b.results.len, e))
 			return -1;
-		take_boot(t, &b);
+		take_boot(t, &b, &l->q->workloads);
 		say_trial(l, t);
 		if (t->outcome == BOOT_OK)
 			break;

@@ -90,6 +90,22 @@ void options_release(struct options *o)
 	*o = (struct options){ 0 };
 }
 
+bool options_given(const struct options *o, int takes)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		const char *at = (const char *)o + table[i].at;
+
+		if (!(table[i].takes & takes))
+			continue;
+		if (table[i].kind == FLAG ? *(const bool *)at
+		    : table[i].kind == LIST
+			    ? ((const struct strv *)at)->n > 0
+			    : *(char *const *)at != NULL)
+			return true;
+	}
+	return false;
+}
+
 const char *options_name(int i)
 {
 	return (size_t)i < ARRAY_SIZE(table) ? table[i].name : NULL;

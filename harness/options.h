@@ -36,6 +36,9 @@ void options_help(struct str *out, int takes);
 /* For the test that every option is documented: the i'th "--name", or NULL. */
 const char *options_name(int i);
 
+/* Whether an option of one of these kinds was given. */
+bool options_given(const struct options *o, int takes);
+
 /* Splits "w1:k=v,k=v,w2" at the commas before which a workload's name stands,
  * and appends the canonical specs. exec: takes the rest, as a full path. */
 int options_workloads(struct strv *out, const char *text, struct err *e);

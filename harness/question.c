@@ -1,5 +1,6 @@
 #include "question.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "sha256.h"
 #include "spec.h"
 
+#define LONGEST_TERM 100
 #define LEAST_DRIVE (512LL << 20)
 /* Old controllers and file systems end at two, and SD cards are powers of two. */
 #define MOST_DRIVE (1LL << 40)
@@ -49,6 +51,7 @@ static int check_term(const char *name, const char *term, struct err *e)
 	static const char *const taken[] = {
 		"start", "run",	   "skip",  "next",   "test", "bench", "log",
 		"help",	 "replay", "reset", "status", "doctor",
+		"terms", "view",   "visualize",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
@@ -56,10 +59,12 @@ static int check_term(const char *name, const char *term, struct err *e)
 			return err_set(e, "%s '%s' cannot be a term: it is a "
 					  "command",
 				       name, term);
+	/* git keeps a term in the name of a ref */
 	for (const char *s = term; *s; s++)
-		if ((unsigned char)*s <= ' ' || strchr("'\"#\x7f", *s))
+		if (!isalnum((unsigned char)*s) && !strchr("-_", *s) &&
+		    (unsigned char)*s < 0x80)
 			return err_set(e, "%s '%s': one plain word", name, term);
-	return !*term || *term == '-'
+	return !*term || *term == '-' || strlen(term) > LONGEST_TERM
 		       ? err_set(e, "%s '%s': one plain word", name, term)
 		       : 0;
 }
@@ -71,6 +76,15 @@ static int check_words(const struct question *q, struct err *e)
 		return -1;
 	if (!strcmp(q->term_old, q->term_new))
 		return err_set(e, "term_new '%s': the two terms must differ",
+			       q->term_new);
+	/* git's own words keep their sense */
+	if (!strcmp(q->term_old, "bad") || !strcmp(q->term_old, "new"))
+		return err_set(e, "term_old '%s' means the opposite in git "
+				  "bisect",
+			       q->term_old);
+	if (!strcmp(q->term_new, "good") || !strcmp(q->term_new, "old"))
+		return err_set(e, "term_new '%s' means the opposite in git "
+				  "bisect",
 			       q->term_new);
 	if (strcmp(q->accel, "auto") && strcmp(q->accel, "kvm") &&
 	    strcmp(q->accel, "tcg"))

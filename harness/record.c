@@ -53,6 +53,9 @@ static long long get_int(struct reader *r, const char *key)
 }
 
 /* What becomes an int, and never is negative. */
+/* So that one more is still a number that is read again. */
+#define MOST_TRIALS 1000000
+
 static int get_count(struct reader *r, const char *key)
 {
 	long long v = get_int(r, key);
@@ -403,6 +406,8 @@ static void get_samples(struct trial *t, struct reader *r)
 static void get_trial(struct trial *t, struct reader *r)
 {
 	t->number = get_count(r, "number");
+	if (t->number > MOST_TRIALS)
+		wrong(r, "number");
 	get_fixed(t->identity, sizeof(t->identity), r, "identity");
 	t->outcome = (enum boot_outcome)get_word(r, "outcome", outcome_names,
 						 ARRAY_SIZE(outcome_names));

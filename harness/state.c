@@ -153,6 +153,7 @@ void state_find_since(struct finding_of *out, const struct state *st,
 	boots_since(&b, st, hex, k,
 		    st->rule ? st->rule->workload : st->s->q.workloads.v[0],
 		    since);
+	out->failed = b.failed;
 	if (st->rule) {
 		out->n = b.n;
 		out->elapsed = take_ptr(b.v);
@@ -361,9 +362,14 @@ int state_row(struct row *out, const struct state *st, struct history *h,
 	int n = 0;
 
 	*out = (struct row){ 0 };
-	if (history_commit(&c, h, hex, e) || history_name(&name, h, hex, e))
-		return -1;
 	state_find(&f, st, hex);
+	if (!history_has(h, hex)) { /* a test of a branch that was deleted */
+		c.subject = xstrdup("");
+		str_fmt(&name, "%.12s", hex);
+	} else if (history_commit(&c, h, hex, e) ||
+		   history_name(&name, h, hex, e)) {
+		return -1;
+	}
 	for (int i = 0; i < st->s->n; i++)
 		if (is_boot_of(st->s->events[i], hex, f.kernel))
 			trials[n++] = &st->s->events[i]->trial;

@@ -17,6 +17,7 @@ struct finding_of {
 	double *elapsed;     /* of the rule's workload, one a good boot; boots
 			      * of other commits with the same kernel count */
 	int n;
+	int failed; /* boots that did not come to an end */
 };
 void finding_of_release(struct finding_of *f);
 

@@ -76,7 +76,7 @@ expect 0 iobisect reset
 
 # A kernel that boots once and then no more does not hold up the search.
 git checkout -q -b sometimes v1
-echo later >broken-boot
+echo after 1 >broken-boot
 echo 171 >speed
 commit 'boots once'
 rm broken-boot
@@ -89,6 +89,75 @@ expect 2 timeout 60 iobisect run
 has "$T/out" 'only untestable commits are left'
 has "$T/out" 'boots only sometimes (1 of 3)'
 has "$T/out" "$(git rev-parse --short=12 "$slow")"
+expect 0 iobisect reset
+
+# ... nor the confirmation, which such a parent does not pass.
+git checkout -q -b fickle v1
+rm "$HOME/booted"
+echo after 2 >broken-boot
+commit 'boots twice'
+rm broken-boot
+echo 300 >speed
+commit 'slow'
+# shellcheck disable=SC2086
+expect 0 iobisect start --good v1 --bad HEAD $W
+expect 2 timeout 60 iobisect run
+has "$T/out" 'confirmation: FAIL'
+has "$T/out" 'boots only sometimes (1 of 3)'
+expect 0 iobisect reset
+
+# A guest that leaves out what it was asked is a failed boot.
+git checkout -q -b mute v1
+echo mute >broken-boot
+commit 'says too little'
+rm broken-boot
+echo 300 >speed
+commit 'slow'
+# shellcheck disable=SC2086
+expect 0 iobisect start --good v1 --bad HEAD --workload smallfiles,seqwrite:total=1M
+expect 2 timeout 60 iobisect run
+has "$T/out" 'the guest says nothing of seqwrite:total=1M'
+expect 0 iobisect reset
+
+# What was tested beside the search is in the log, and does not widen git's range.
+# shellcheck disable=SC2086
+expect 0 iobisect start --good v1 --bad v2 $W
+expect 0 iobisect run
+expect 1 iobisect test v2~1
+expect 0 iobisect log
+cp "$T/out" "$T/log"
+has "$T/log" "# bad: [$(git rev-parse v2~1)]"
+git bisect replay "$T/log" >"$T/replay" 2>&1 || fail 'git refused the log'
+has "$T/replay" "$culprit is the first bad commit"
+git bisect reset >/dev/null 2>&1
+# What a log is replayed with is what was said, or what was before.
+expect 0 iobisect replay --runs 5 "$T/log"
+has .git/iobisect/question.json '"runs": 5'
+expect 0 iobisect replay "$T/log"
+has .git/iobisect/question.json '"runs": 5'
+expect 0 iobisect reset
+
+# A range that is skipped leaves its ends good and bad, as git's does.
+# shellcheck disable=SC2086
+expect 0 iobisect start --good v1 --bad v2 $W
+expect 0 iobisect skip "$culprit..v2"
+expect 0 iobisect run
+has "$T/out" "$culprit is the first bad commit"
+expect 0 iobisect reset
+
+# A commit that was tested and is gone.
+# shellcheck disable=SC2086
+expect 0 iobisect start --good v1 --bad v2 $W
+git checkout -q --detach v2
+echo 99 >notes
+commit 'gone soon'
+expect 1 iobisect test HEAD
+git checkout -q main
+git reflog expire --expire=now --all
+git gc -q --prune=now
+expect 0 iobisect status
+expect 0 iobisect log
+expect 0 iobisect run
 expect 0 iobisect reset
 
 # Equal kernels and much noise: no commit is named.

@@ -14,7 +14,7 @@ for o in '--size 16T' '--size 2T' '--size 9999999T' '--size 1025k' \
 	'--threshold 0.000000001' '--threshold +0.0001%' \
 	'--threshold 99999999999s' '--runs 1000000' '--runs 0' '--mem 1' \
 	'--mem 65537' '--jobs 0' '--config /' '--fragment /' '--fragment /no/such' \
-	'--accel xen' '--fs fat99' '--term-old start' '--term-new good' \
+	'--accel xen' '--fs fat99' '--term-old start' '--term-new good' '--term-old a..b' '--term-old view' \
 	'--workload seqwrite:total=1T'; do
 	# shellcheck disable=SC2086
 	error "" begin $o
