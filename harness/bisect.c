@@ -102,7 +102,8 @@ static int check_good(struct strv *bases, struct bisect *b, const char *good,
 		return -1;
 	if (above)
 		return err_set(e, "the %s commit is an ancestor of the %s one "
-				  "(%s): the two are swapped",
+				  "(%s): the two are swapped, or what was "
+				  "slow was mended in between",
 			       b->s->q.term_new, b->s->q.term_old,
 			       str_c(&name));
 	if (history_merge_bases(bases, b->h, good, b->st.bad, e))
@@ -310,29 +311,49 @@ static int test_and_say(struct finding_of *out, struct bisect *b,
 	return 0;
 }
 
-/* git's rule: the merge bases must be good, or the range is not what it seems. */
-static int test_bases(struct bisect *b, const struct strv *bases, struct err *e)
+int bisect_base(char hex[HEX_SIZE], struct bisect *b, struct err *e)
 {
-	for (size_t i = 0; i < bases->n; i++) {
+	CLEANUP(strv_release) struct strv bases = STRV_INIT;
+
+	if (bisect_check_ends(&bases, b, e))
+		return -1;
+	for (size_t i = 0; i < bases.n; i++) {
 		CLEANUP(finding_of_release) struct finding_of f = { 0 };
-		const char *hex = bases->v[i];
+
+		state_find(&f, &b->st, bases.v[i]);
+		if (f.mark == MARK_BAD)
+			return err_set(e, "the merge base %.12s is %s: what "
+					  "made the difference lies between it "
+					  "and the %s commit; bisect that",
+				       f.hex, b->s->q.term_new,
+				       b->s->q.term_old);
+		if (f.mark == MARK_GOOD || f.mark == MARK_SKIP)
+			continue;
+		memcpy(hex, f.hex, HEX_SIZE);
+		return 1;
+	}
+	return 0;
+}
+
+static int test_bases(struct bisect *b, struct err *e)
+{
+	char hex[HEX_SIZE];
+	int more;
+
+	while ((more = bisect_base(hex, b, e)) > 0) {
+		CLEANUP(finding_of_release) struct finding_of f = { 0 };
 
 		progress_say(b->p, "a %s commit is not an ancestor of the %s "
 				   "one: testing their merge base %.12s",
 			     b->s->q.term_old, b->s->q.term_new, hex);
 		if (test_and_say(&f, b, hex, e))
 			return -1;
-		if (f.mark == MARK_BAD)
-			return err_set(e, "the merge base %.12s is %s: what "
-					  "made the difference lies between it "
-					  "and the %s commit; bisect that",
-				       hex, b->s->q.term_new, b->s->q.term_old);
 		if (f.mark == MARK_SKIP)
 			progress_say(b->p, "the merge base %.12s cannot be "
 					   "tested; going on",
 				     hex);
 	}
-	return 0;
+	return more;
 }
 
 int bisect_choose(struct bisect *b, const char *hex, struct err *e)
@@ -483,7 +504,9 @@ static int finish(struct bisect_result *out, struct bisect *b, struct err *e)
 	struct event ev = { .kind = EVENT_END };
 
 	memcpy(ev.commit, out->culprit, HEX_SIZE);
-	ev.mark = out->end == BISECT_FOUND ? MARK_BAD : MARK_SKIP;
+	ev.mark = out->end != BISECT_FOUND ? MARK_SKIP
+		  : out->confirmed	   ? MARK_BAD
+					   : MARK_WEAK;
 	ev.why = out->confirmation ? xstrdup(out->confirmation) : NULL;
 	if (session_append(b->s, &ev, e)) {
 		event_release(&ev);
@@ -547,16 +570,16 @@ static int loop(struct bisect_result *out, struct bisect *b, struct err *e)
 
 int bisect_run(struct bisect_result *out, struct bisect *b, struct err *e)
 {
-	CLEANUP(strv_release) struct strv bases = STRV_INIT;
+	char hex[HEX_SIZE];
 
 	*out = (struct bisect_result){ 0 };
-	if (reload(b, e) || bisect_check_ends(&bases, b, e))
+	if (reload(b, e) || bisect_base(hex, b, e) < 0)
 		return -1;
 	progress_say(b->p, "%d commits between %s and %s, workload%s %s",
 		     b->st.dag.n, b->s->q.term_old, b->s->q.term_new,
 		     b->s->q.workloads.n > 1 ? "s" : "",
 		     b->s->q.workloads.v[0]);
-	if (bisect_rule(b, e) || test_bases(b, &bases, e))
+	if (bisect_rule(b, e) || test_bases(b, e))
 		return -1;
 	return loop(out, b, e);
 }

@@ -46,6 +46,11 @@ int bisect_rule(struct bisect *b, struct err *e);
 int bisect_test(struct finding_of *out, struct bisect *b, const char *hex,
 		struct err *e);
 
+/* git's rule: a merge base of a good commit that is no ancestor of bad must be
+ * good, or the range is not what it seems. 1: hex is one that is to be tested
+ * first; 0: there is none; -1: one is bad, and the message says what follows. */
+int bisect_base(char hex[HEX_SIZE], struct bisect *b, struct err *e);
+
 /* Journals the commit as the one that was chosen, unless it is already. */
 int bisect_choose(struct bisect *b, const char *hex, struct err *e);
 

@@ -18,6 +18,9 @@
 
 #define RESULTS_FD 3
 
+/* A whole frame is some KiB. */
+#define MOST_RESULTS (1 << 20)
+
 /* Inherited descriptors start here, clear of the streams. */
 #define FIRST_FD 10
 
@@ -33,6 +36,7 @@ struct watch {
 	struct trouble trouble; /* what the console says went wrong */
 	struct str last;	/* the console's last line that has text */
 	struct str qemu;	/* QEMU's own last message */
+	bool flood;		/* results without end */
 	bool killed;		/* QEMU says that a signal ended it */
 	const char *deadline;	/* which one has passed */
 };
@@ -49,6 +53,10 @@ static void take_result(void *ctx, const char *line)
 	struct watch *w = ctx;
 	size_t n = strlen(line);
 
+	if (w->out->results.len > MOST_RESULTS) {
+		w->flood = true;
+		return;
+	}
 	/* a guest that left its line in text mode sends \r\n */
 	if (n && line[n - 1] == '\r')
 		n--;
@@ -111,6 +119,8 @@ static int check_time(void *ctx)
 	double now = now_s();
 
 	progress_tick(w->p);
+	if (w->flood)
+		return 1;
 	if (w->end)
 		return now - w->end > STOP_AFTER_END;
 	if (w->panic && now - w->panic > STOP_AFTER_PANIC)
@@ -268,6 +278,12 @@ static void judge(struct watch *w)
 
 	if (w->end) {
 		b->outcome = BOOT_OK;
+		return;
+	}
+	if (w->flood) {
+		b->outcome = BOOT_DIED;
+		b->reason = xfmt("the guest sent results without end (more "
+				 "than %d KiB)", MOST_RESULTS >> 10);
 		return;
 	}
 	b->outcome = !w->first_word ? BOOT_NO_INIT

@@ -133,12 +133,21 @@ int cmd_log(struct ctx *c, struct err *e)
 	CLEANUP(search_answer_release) struct search_answer a = { 0 };
 	CLEANUP(commit_release) struct commit found = { 0 };
 	CLEANUP(str_release) struct str text = STR_INIT;
+	AUTOFREE char *remark = NULL;
+	const struct event *end;
+	char base[HEX_SIZE];
+	struct err wrong;
 	int nstart;
 
 	if (place_session(&pl, c, false, e) || place_load(&b, &pl, c, e) ||
 	    fill_log(&l, &subjects, &nstart, &b, e))
 		return -1;
-	if (b.st.has_dag && b.st.dag.n)
+	end = state_end(&b.st);
+	if (end && end->why)
+		remark = xfmt("confirmation: %s (%s)",
+			      end->mark == MARK_BAD ? "PASS" : "FAIL",
+			      end->why);
+	if (b.st.has_dag && b.st.dag.n && !bisect_base(base, &b, &wrong))
 		search_next(&a, &b.st.dag, b.st.marks);
 	if (a.kind == SEARCH_FOUND && b.st.has_dag && b.st.dag.n &&
 	    history_commit(&found, pl.h, b.st.dag.v[a.commit].hex, e))
@@ -146,7 +155,7 @@ int cmd_log(struct ctx *c, struct err *e)
 	for (int i = 0; a.kind == SEARCH_RANGE && i < a.nsuspects; i++)
 		strv_add(&suspects, b.st.dag.v[a.suspects[i]].hex);
 	gitlog_format(&text, &l, (const char *const *)subjects.v, nstart,
-		      found.hex[0] ? found.hex : NULL, found.subject,
+		      found.hex[0] ? found.hex : NULL, found.subject, remark,
 		      suspects.n ? &suspects : NULL);
 	fputs(str_c(&text), c->out);
 	return 0;

@@ -210,18 +210,6 @@ int cmd_next(struct ctx *c, struct err *e)
 
 /* status and reset */
 
-/* The last run's answer, unless marks came after it. */
-static const struct event *last_end(const struct session *s)
-{
-	for (int i = s->n - 1; i >= 0; i--) {
-		if (s->events[i]->kind == EVENT_END)
-			return s->events[i];
-		if (s->events[i]->kind == EVENT_MARK)
-			return NULL;
-	}
-	return NULL;
-}
-
 static void status_text(struct ctx *c, struct bisect *b, const struct answer *a)
 {
 	CLEANUP(str_release) struct str t = STR_INIT;
@@ -236,8 +224,10 @@ static void status_text(struct ctx *c, struct bisect *b, const struct answer *a)
 			r->workload, q->term_old, r->good, q->term_new, r->bad,
 			r->threshold);
 	if (a->culprit)
-		fprintf(c->out, "%s is the first %s commit\n", a->culprit,
-			q->term_new);
+		fprintf(c->out, "%s is the first %s commit%s%s\n", a->culprit,
+			q->term_new,
+			a->note ? "; its confirmation failed: " : "",
+			a->note ? a->note : "");
 	else if (a->next)
 		fprintf(c->out, "%d commits left, about %d more step%s; next "
 				"%s\n",
@@ -258,27 +248,37 @@ int cmd_status(struct ctx *c, struct err *e)
 	struct answer a = { .state = "waiting", .steps = -1, .commits = -1 };
 	struct row *rows = NULL;
 	const struct event *end;
+	char base[HEX_SIZE];
+	int first;
 	struct err conflict = { "" };
 	int n = 0, bad = 0;
 
 	if (place_session(&pl, c, false, e) || place_load(&b, &pl, c, e))
 		return -1;
 	a.rule = b.st.rule;
-	end = last_end(pl.s);
-	if (b.st.has_dag && bisect_next(&s, &b, &conflict)) {
+	end = state_end(&b.st);
+	first = b.st.has_dag ? bisect_base(base, &b, &conflict) : 0;
+	if (first < 0 || (b.st.has_dag && bisect_next(&s, &b, &conflict))) {
 		a.state = "conflict";
 		a.note = conflict.msg;
 	} else if (b.st.has_dag) {
 		a.state = s.kind == SEARCH_RANGE ? "range" : "running";
 		a.commits = s.nsuspects;
 		a.steps = s.steps;
-		if (s.kind == SEARCH_TEST)
+		if (first)
+			a.next = base;
+		else if (s.kind == SEARCH_TEST)
 			a.next = b.st.dag.v[s.commit].hex;
 		else if (s.kind == SEARCH_FOUND)
 			a.culprit = b.st.dag.v[s.commit].hex;
 	}
-	if (end && a.culprit)
+	if (end && a.culprit) {
 		a.state = "found";
+		if (end->mark == MARK_WEAK) {
+			a.verdict = "unconfirmed";
+			a.note = end->why;
+		}
+	}
 	for (size_t i = 0; i < pl.s->q.workloads.n && !bad; i++)
 		bad = state_rows(&rows, &n, &b.st, pl.h,
 				 pl.s->q.workloads.v[i], e);

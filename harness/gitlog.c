@@ -369,7 +369,8 @@ static void format_start(struct str *out, const struct gitlog *l, int nstart)
 
 void gitlog_format(struct str *out, const struct gitlog *l,
 		   const char *const *subjects, int nstart, const char *found,
-		   const char *found_subject, const struct strv *suspects)
+		   const char *found_subject, const char *remark,
+		   const struct strv *suspects)
 {
 	for (int i = 0; i < nstart; i++)
 		format_comment(out, l, &l->v[i], subjects[i]);
@@ -383,6 +384,8 @@ void gitlog_format(struct str *out, const struct gitlog *l,
 	if (found)
 		str_fmt(out, "# first %s commit: [%s] %s\n", term(l, MARK_BAD),
 			found, found_subject);
+	if (found && remark)
+		str_fmt(out, NOTE "%s\n", remark);
 	if (!suspects)
 		return;
 	str_puts(out, "# only skipped commits left to test\n");

@@ -33,11 +33,12 @@ int gitlog_parse(struct gitlog *out, const char *text, struct err *e);
  * each command. subjects[i] belongs to l->v[i]. The first nstart entries go
  * into the `git bisect start` line (one bad, then goods), the others have a
  * command each. found: NULL, or the culprit, written as git's closing comment
- * with its subject; suspects: NULL, or what is left when only skipped ones are,
+ * with its subject, and remark (or NULL) as a comment of ours; suspects: NULL, or what is left when only skipped ones are,
  * each "hex subject" (or hex alone). The terms stay unquoted, as before 2.55.
  */
 void gitlog_format(struct str *out, const struct gitlog *l,
 		   const char *const *subjects, int nstart, const char *found,
-		   const char *found_subject, const struct strv *suspects);
+		   const char *found_subject, const char *remark,
+		   const struct strv *suspects);
 
 #endif

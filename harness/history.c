@@ -109,7 +109,13 @@ int history_open(struct history **out, const char *dir, struct err *e)
 	git_libgit2_init();
 	tune();
 	h = xcalloc(1, sizeof(*h));
-	code = git_repository_open_ext(&h->repo, dir, 0, NULL);
+	/* git --git-dir=X iobisect says it by the environment */
+	code = git_repository_open_ext(&h->repo,
+				       strcmp(dir, ".") ? dir : NULL,
+				       strcmp(dir, ".")
+					       ? 0
+					       : GIT_REPOSITORY_OPEN_FROM_ENV,
+				       NULL);
 	if (code)
 		open_fail(e, code, dir);
 	else if ((code = git_repository_odb(&h->odb, h->repo)))
@@ -204,6 +210,17 @@ int history_resolve(char hex[HEX_SIZE], struct history *h, const char *rev,
 	return 0;
 }
 
+/* Anybody may write a commit; what would steer a terminal is not shown. */
+static char *plain(const char *text)
+{
+	char *s = xstrdup(text ? text : "");
+
+	for (char *p = s; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	return s;
+}
+
 bool history_has(struct history *h, const char *hex)
 {
 	AUTO(commit) *c = NULL;
@@ -226,9 +243,9 @@ int history_commit(struct commit *out, struct history *h, const char *hex,
 	subject = git_commit_summary(c);
 	git_oid_tostr(out->hex, HEX_SIZE, git_commit_id(c));
 	git_oid_tostr(out->tree, HEX_SIZE, git_commit_tree_id(c));
-	out->subject = xstrdup(subject ? subject : "");
-	out->author = xstrdup(author && author->name ? author->name : "");
-	out->email = xstrdup(author && author->email ? author->email : "");
+	out->subject = plain(subject);
+	out->author = plain(author ? author->name : NULL);
+	out->email = plain(author ? author->email : NULL);
 	out->time = git_commit_time(c);
 	for (unsigned i = 0; i < git_commit_parentcount(c); i++) {
 		char parent[HEX_SIZE];
@@ -272,6 +289,11 @@ int history_check_kernel(struct history *h, const char *hex, struct err *e)
 		return fail(e, hex);
 	if (!git_tree_entry_byname(tree, "Makefile"))
 		return err_set(e, "%s: not a kernel tree (no Makefile)", hex);
+	if (!git_odb_exists(h->odb, git_tree_entry_id(git_tree_entry_byname(
+					   tree, "Makefile"))))
+		return err_set(e, "%s: its files are not here (a partial clone?"
+				  "): git fetch --refetch --no-filter",
+			       hex);
 	if (!looks_like_kernel_makefile(h, tree))
 		return err_set(e,
 			       "%s: not a kernel tree (no kernel version and "
@@ -593,9 +615,16 @@ int history_export(struct export_stats *out, struct history *h, const char *hex,
 	if (dir_make(dir, e) || treestate_left_out(dir, leave_out, e) ||
 	    treestate_read(&state, dir, e))
 		return -1;
-	if (state.trusted && !state.others.n && !strcmp(state.stamp, tree))
+	if (state.trusted && !state.lost && !state.others.n &&
+	    !strcmp(state.stamp, tree))
 		return 0;
 	treestate_forget(&state, tree_known, h);
+	if (state.lost) {
+		treestate_release(&state);
+		state = (struct treestate){ .stamp = "" };
+		if (treestate_begin(&state, dir, tree, e) || dir_remove(src, e))
+			return -1;
+	}
 	if (treestate_list(&list, &state, &trees, tree, e))
 		return -1;
 	if (leave_out)

@@ -66,13 +66,12 @@ int place_mark(struct session *s, enum mark m, const char *hex, const char *why,
 
 int place_check(struct bisect *b, struct err *e)
 {
-	CLEANUP(strv_release) struct strv bases = STRV_INIT;
 	CLEANUP(search_answer_release) struct search_answer a = { 0 };
+	char hex[HEX_SIZE];
 
 	if (!b->st.bad[0] || !b->st.goods.n)
 		return 0;
-	return bisect_check_ends(&bases, b, e) || bisect_next(&a, b, e) ? -1
-									 : 0;
+	return bisect_base(hex, b, e) < 0 || bisect_next(&a, b, e) ? -1 : 0;
 }
 
 static int check_supposed(struct bisect *b, const struct bisect *now,
@@ -110,12 +109,27 @@ int place_mark_all(struct bisect *b, enum mark m, const struct strv *hexes,
 	return session_sync(b->s, e);
 }
 
+static int say_base(struct ctx *c, struct bisect *b, const char *hex,
+		    struct err *e)
+{
+	CLEANUP(commit_release) struct commit co = { 0 };
+
+	if (history_commit(&co, b->h, hex, e) || bisect_choose(b, hex, e))
+		return -1;
+	fprintf(c->out, "Bisecting: a merge base must be tested\n[%s] %s\n",
+		hex, co.subject);
+	return 0;
+}
+
 /* git bisect's two lines: how much is left, and which commit is next. */
 int place_say_next(struct ctx *c, struct bisect *b, struct err *e)
 {
 	CLEANUP(search_answer_release) struct search_answer a = { 0 };
 	CLEANUP(commit_release) struct commit co = { 0 };
+	const struct event *end = state_end(&b->st);
+	char base[HEX_SIZE];
 	const char *hex;
+	int first;
 
 	if (!b->st.bad[0] || !b->st.goods.n) {
 		fprintf(c->out, "status: waiting for %s%s%s commit%s\n",
@@ -125,8 +139,11 @@ int place_say_next(struct ctx *c, struct bisect *b, struct err *e)
 			b->st.goods.n || b->st.bad[0] ? "" : "s");
 		return 0;
 	}
-	if (bisect_next(&a, b, e))
+	first = bisect_base(base, b, e);
+	if (first < 0 || bisect_next(&a, b, e))
 		return -1;
+	if (first)
+		return say_base(c, b, base, e);
 	if (a.kind == SEARCH_RANGE) {
 		fprintf(c->out, "only untestable commits are left: the first "
 				"%s one is among these %d\n",
@@ -142,6 +159,9 @@ int place_say_next(struct ctx *c, struct bisect *b, struct err *e)
 	if (a.kind == SEARCH_FOUND) {
 		fprintf(c->out, "%s is the first %s commit\n%s\n", hex,
 			b->s->q.term_new, co.subject);
+		if (end && end->mark == MARK_WEAK)
+			fprintf(c->out, "confirmation: FAIL (%s)\n",
+				end->why ? end->why : "");
 		return 0;
 	}
 	if (bisect_choose(b, hex, e))

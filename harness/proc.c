@@ -15,6 +15,7 @@
 
 #define MAX_STREAMS 4
 #define MAX_LINE 65536
+#define MOST_LOG (32u << 20)
 /* For what SIGKILL does not end at once, and for what is still in a pipe. */
 #define END_S 2.0
 
@@ -233,13 +234,17 @@ static void guard(const struct proc_spec *spec, const int *write_ends, int life,
 /* The parent's side of one stream. */
 struct reader {
 	int fd, log;
+	size_t logged;
 	struct str line;
 };
 
 static void take_bytes(struct reader *r, const struct proc_spec *spec,
 		       const struct proc_stream *s, const char *p, size_t n)
 {
-	if (r->log >= 0 && fd_write(r->log, p, n)) {
+	size_t room = MOST_LOG - r->logged, kept = n < room ? n : room;
+
+	r->logged += kept;
+	if (r->log >= 0 && fd_write(r->log, p, kept)) {
 		/* A log that cannot grow must not stop the run; what needed
 		 * the space will fail with a message of its own. */
 		close(r->log);

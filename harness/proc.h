@@ -20,7 +20,9 @@ struct proc_stream {
 	int child_fd; /* 1: stdout and stderr together; 3 and up: that
 		       * descriptor, opened for writing in the child */
 	void (*line)(void *ctx, const char *line); /* NULL: dropped */
-	const char *log; /* raw bytes are appended to this file; NULL: not */
+	const char *log; /* raw bytes are appended to this file; NULL: not.
+			  * At most 32 MiB a run: who writes without end must
+			  * not fill the disk */
 };
 
 struct proc_spec {

@@ -475,9 +475,32 @@ static void get_rule(struct verdict_rule *u, struct reader *r)
 	u->min_bad = get_count(r, "min_bad");
 	u->max = get_count(r, "max");
 	/* all of them are divided by, or have their logarithm taken */
+	if (u->max < 1 || u->max > MOST_TRIALS || u->min_bad > u->max)
+		wrong(r, "max");
 	for (size_t i = 0; i < ARRAY_SIZE(rule_fields); i++)
 		if (!(get_num(r, rule_fields[i].key) > 0))
 			wrong(r, rule_fields[i].key);
+}
+
+/* Every event but the run's own are about a commit; a boot may be of an image
+ * that is none, and an end of a range. */
+static bool is_commit(const struct event *ev)
+{
+	bool none = ev->kind == EVENT_RULE || ev->kind == EVENT_TIME ||
+		    ev->kind == EVENT_TRIAL || ev->kind == EVENT_END;
+
+	if (!ev->commit[0])
+		return none;
+	return strlen(ev->commit) == HEX_LEN &&
+	       strspn(ev->commit, "0123456789abcdef") == HEX_LEN;
+}
+
+static bool is_marking(const struct event *ev)
+{
+	bool end = ev->kind == EVENT_END;
+
+	return ev->mark == MARK_BAD || ev->mark == MARK_SKIP ||
+	       ev->mark == (end ? MARK_WEAK : MARK_GOOD);
 }
 
 int record_event_parse(struct event *out, const char *line, struct err *e)
@@ -496,6 +519,8 @@ int record_event_parse(struct event *out, const char *line, struct err *e)
 		out->mark = (enum mark)get_word(&r, "mark", mark_names,
 						ARRAY_SIZE(mark_names));
 		out->why = get_str(&r, "why", false);
+		if (!is_marking(out))
+			wrong(&r, "mark");
 	} else if (out->kind == EVENT_TRIAL) {
 		get_trial(&out->trial, &r);
 		memcpy(out->trial.commit, out->commit, sizeof(out->commit));
@@ -506,6 +531,8 @@ int record_event_parse(struct event *out, const char *line, struct err *e)
 	} else if (out->kind == EVENT_TIME) {
 		get_fields(out, &r, time_fields, ARRAY_SIZE(time_fields));
 	}
+	if (!is_commit(out))
+		wrong(&r, "commit");
 	json_decref(o);
 	if (!r.bad)
 		return 0;

@@ -112,6 +112,14 @@ static int replay(struct session *s, const char *path, size_t *good,
 					  "remove that line, or start anew "
 					  "after iobisect reset",
 				       path, line, why.msg);
+		if (ev.kind == EVENT_RULE &&
+		    !strv_has(&s->q.workloads, ev.rule.workload)) {
+			event_release(&ev);
+			return err_set(e, "%s:%d: corrupt: the workload of its "
+					  "rule is none of the question's; "
+					  "mend or remove that line",
+				       path, line);
+		}
 		push(s, &ev);
 		end++;
 		*good = (size_t)(end - text.buf);

@@ -308,6 +308,17 @@ int state_load(struct state *st, const struct session *s, struct history *h,
 	return 0;
 }
 
+const struct event *state_end(const struct state *st)
+{
+	for (int i = st->s->n - 1; i >= 0; i--) {
+		if (st->s->events[i]->kind == EVENT_END)
+			return st->s->events[i];
+		if (st->s->events[i]->kind == EVENT_MARK)
+			return NULL;
+	}
+	return NULL;
+}
+
 void state_tested(struct strv *out, const struct state *st)
 {
 	for (int i = 0; i < st->s->n; i++) {

@@ -51,6 +51,9 @@ void state_suppose_release(struct session *supposed);
 /* The elapsed times of a workload on a commit's kernel; caller frees *out. */
 int state_samples(double **out, const struct state *st, const char *hex,
 		  const char *workload);
+/* The last run's answer, or NULL: none, or marks came after it. END with mark
+ * WEAK did not stand its confirmation. */
+const struct event *state_end(const struct state *st);
 /* The commits that were looked at, in order of their first event: endpoints
  * first. */
 void state_tested(struct strv *out, const struct state *st);

@@ -28,10 +28,10 @@ static int read_stamp(struct treestate *out, const char *path, struct err *e)
 		return 0;
 	if (file_read(&text, path, e))
 		return -1;
-	if (text.len <= HEX_LEN || text.buf[HEX_LEN] != ' ')
-		return 0;
-	text.buf[HEX_LEN] = '\0';
-	if (!is_hex(text.buf))
+	if (text.len > HEX_LEN && text.buf[HEX_LEN] == ' ')
+		text.buf[HEX_LEN] = '\0';
+	out->lost = text.len <= HEX_LEN || !is_hex(text.buf);
+	if (out->lost)
 		return 0;
 	memcpy(out->stamp, text.buf, HEX_SIZE);
 	hostboot_id(&boot);
@@ -54,8 +54,10 @@ int treestate_read(struct treestate *out, const char *dir, struct err *e)
 	/* A link to somewhere else is no tree of ours. */
 	if (lstat(src, &st) || !S_ISDIR(st.st_mode))
 		out->trusted = false;
-	if (!file_exists(dirty))
+	if (!file_exists(dirty)) {
+		out->lost = out->lost || (!out->stamp[0] && file_exists(src));
 		return 0;
+	}
 	if (file_read(&text, dirty, e))
 		return -1;
 	strv_split(&lines, text.buf, '\n');
@@ -63,7 +65,7 @@ int treestate_read(struct treestate *out, const char *dir, struct err *e)
 		if (is_hex(lines.v[i]))
 			strv_add(&out->others, lines.v[i]);
 		else if (*lines.v[i])
-			out->trusted = false;
+			out->lost = true;
 	}
 	return 0;
 }
@@ -78,12 +80,10 @@ void treestate_forget(struct treestate *s,
 		if (known(ctx, others.v[i]))
 			strv_add(&s->others, others.v[i]);
 		else
-			s->trusted = false;
+			s->lost = true;
 	}
-	if (*s->stamp && !known(ctx, s->stamp)) {
-		*s->stamp = '\0';
-		s->trusted = false;
-	}
+	if (*s->stamp && !known(ctx, s->stamp))
+		s->lost = true;
 }
 
 static void from_hex(unsigned char *id, const char *hex)

@@ -12,11 +12,12 @@ struct treestate {
 	bool trusted; /* that tree is there, but for what the others changed.
 		       * Not after a reboot: nothing was flushed to disk. */
 	struct strv others; /* trees that were under way since */
+	bool lost; /* what is there is not known: files of a tree that is gone
+		    * may lie between the others */
 };
 void treestate_release(struct treestate *s);
 int treestate_read(struct treestate *out, const char *dir, struct err *e);
-/* Forgets trees that source says it does not know; what they changed is not
- * known then. */
+/* Forgets trees that source says it does not know: then the state is lost. */
 void treestate_forget(struct treestate *s,
 		      bool (*known)(void *ctx, const char *hex), void *ctx);
 /* Adds every path that may not be as tree has it. */

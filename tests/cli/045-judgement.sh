@@ -43,7 +43,7 @@ echo '{"event":"mark","time":1,"commit":"'"$(git rev-parse v3)"'","mark":"good"}
 	>>$journal
 expect 0 iobisect log
 expect 0 iobisect status
-has "$T/out" 'nothing lies between good and bad'
+has "$T/out" 'the two are swapped'
 expect 0 iobisect status --json
 has "$T/out" '"state": "conflict"'
 error 'swapped' iobisect run
@@ -57,6 +57,14 @@ expect 0 iobisect start --bad v2 --good v1 --good "$culprit" $W
 expect 2 iobisect run
 has "$T/out" 'confirmation: FAIL'
 has "$T/out" 'is bad, but marked good by hand'
+expect 0 iobisect status
+has "$T/out" 'its confirmation failed: '
+expect 0 iobisect status --json
+has "$T/out" '"verdict": "unconfirmed"'
+expect 0 iobisect next
+has "$T/out" 'confirmation: FAIL'
+expect 0 iobisect log
+has "$T/out" '# iobisect: confirmation: FAIL'
 expect 0 iobisect reset
 
 # skip takes a good back; the log says what is in force.
@@ -158,6 +166,59 @@ git gc -q --prune=now
 expect 0 iobisect status
 expect 0 iobisect log
 expect 0 iobisect run
+expect 0 iobisect reset
+
+# By hand, too, a merge base must be tested first, and can tell that the range is
+# not what it seems.
+git checkout -q -b base v1
+echo 300 >speed
+commit 'slow already'
+git checkout -q -b fixed
+echo 100 >speed
+commit 'mended'
+git checkout -q -b on base
+for i in 1 2 3; do
+	echo "$i" >on
+	commit "on $i"
+done
+expect 0 iobisect start --good fixed --bad on --workload seqwrite:total=1M
+has "$T/out" 'a merge base must be tested'
+has "$T/out" "[$(git rev-parse base)]"
+expect 0 iobisect status
+has "$T/out" "next $(git rev-parse base)"
+before=$(cksum <$journal)
+error 'mended in between' iobisect bad
+[ "$(cksum <$journal)" = "$before" ] || fail 'a refused mark was kept'
+expect 0 iobisect good
+has "$T/out" 'Bisecting: '
+expect 0 iobisect reset
+git checkout -q main
+
+# Journals that were edited.
+# shellcheck disable=SC2086
+expect 0 iobisect start --good v1 --bad v2 $W
+cp $journal "$T/journal"
+for line in '"event":"mark","mark":"skip","commit":"v2~1"' \
+	'"event":"mark","mark":"good"' \
+	'"event":"mark","mark":"weak","commit":"'"$culprit"'"' \
+	'"event":"rule","workload":"x","threshold_s":1,"sigma":0.1,"good_s":1,"bad_s":2,"min_bad":2,"max":9'; do
+	cp "$T/journal" $journal
+	echo "{\"time\":1,$line}" >>$journal
+	error 'journal.jsonl:4: corrupt' iobisect status
+done
+expect 0 iobisect reset
+
+# A guest that never stops talking.
+git checkout -q -b chatter v1
+echo chatter >broken-boot
+commit 'talks without end'
+rm broken-boot
+echo 300 >speed
+commit 'slow'
+# shellcheck disable=SC2086
+expect 0 iobisect start --good v1 --bad HEAD $W
+expect 2 timeout 60 iobisect run
+has "$T/out" 'the guest sent results without end'
 expect 0 iobisect reset
 
 # Equal kernels and much noise: no commit is named.

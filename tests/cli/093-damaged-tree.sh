@@ -46,3 +46,19 @@ has "$T/out" '0.25'
 if [ -L "$tree/src" ] || [ -L "$tree/obj" ]; then
 	fail 'the links are still there'
 fi
+
+# A tree that the repository no longer has: its files must not stay between those of
+# the next kernel.
+git checkout -q --detach main
+echo x >left-over
+echo 170 >speed
+commit 'work in progress'
+bench 0 HEAD
+[ -f "$tree/src/left-over" ] || fail 'not the tree that is meant'
+git checkout -q main
+git reflog expire --expire=now --all
+git gc -q --prune=now
+echo 260 >speed
+commit 'another kernel'
+bench 0 main
+[ ! -f "$tree/src/left-over" ] || fail 'files of a lost tree are still there'

@@ -64,7 +64,7 @@ TEST(gitlog__writes_what_git_writes)
 	struct err e = { "" };
 
 	ASSERT(gitlog_parse(&l, "git bisect start '" A "' '" B "'\n", &e) == 0);
-	gitlog_format(&s, &l, subjects, 2, A, "new", NULL);
+	gitlog_format(&s, &l, subjects, 2, A, "new", NULL, NULL);
 	EXPECT_STR(str_c(&s), "# bad: [" A "] new\n# good: [" B "] old\n"
 			      "git bisect start '" A "' '" B "'\n"
 			      "# first bad commit: [" A "] new\n");
@@ -86,7 +86,7 @@ TEST(gitlog__only_skipped_and_renamed_terms)
 			    &e) == 0);
 	strv_add(&left, A " one");
 	strv_add(&left, B);
-	gitlog_format(&s, &l, subjects, 0, NULL, NULL, &left);
+	gitlog_format(&s, &l, subjects, 0, NULL, NULL, NULL, &left);
 	EXPECT_STR(str_c(&s),
 		   "git bisect start '--term-old' 'fast' '--term-new' 'slow' "
 		   "'--' 'a b'\\!''\n"
@@ -127,7 +127,7 @@ TEST(gitlog__notes_stay_with_their_commit)
 	strv_add(&l.v[1].notes, "median 8.1 s\ngit bisect reset");
 	strv_add(&l.v[2].notes, "one");
 	strv_add(&l.v[2].notes, "two");
-	gitlog_format(&s, &l, subjects, 2, NULL, NULL, NULL);
+	gitlog_format(&s, &l, subjects, 2, NULL, NULL, NULL, NULL);
 	ASSERT(gitlog_parse(&again, str_c(&s), &e) == 0);
 	ASSERT(again.n == 3);
 	EXPECT_INT(again.v[0].notes.n, 0);
@@ -225,14 +225,14 @@ TEST(gitlog__the_real_git_replays_and_repeats_ours)
 	EXPECT_INT(gitlog_parse(&l, text, &e), 0);
 	if (l.n == 3)
 		strv_add(&l.v[2].notes, "elapsed=1.5 git bisect weak");
-	gitlog_format(&log, &l, subjects, 2, NULL, NULL, NULL);
+	gitlog_format(&log, &l, subjects, 2, NULL, NULL, NULL, NULL);
 	EXPECT_INT(git(&out, dir, &log, "bisect", "replay", "/dev/stdin", NULL),
 		   0);
 	EXPECT(strstr(str_c(&out), hex[1])); /* the one to test next */
 	git(&out, dir, NULL, "bisect", "log", NULL);
 	strv_release(&l.v[2].notes);
 	str_reset(&log);
-	gitlog_format(&log, &l, subjects, 2, NULL, NULL, NULL);
+	gitlog_format(&log, &l, subjects, 2, NULL, NULL, NULL, NULL);
 	EXPECT_STR(str_c(&out), str_c(&log));
 	temp_remove(dir);
 }

@@ -292,8 +292,10 @@ TEST(history__export_that_fails_says_so_and_is_repaired)
 	teardown(&f);
 }
 
-/* What others put there: in the way it goes, beside it stays, and a link out of
- * the tree is never followed. */
+/* What others put there, or a tree that the repository no longer has left: it
+ * goes, since a kernel could be built from it. A link out of the tree is never
+ * followed. */
+#define GONE "0123456789012345678901234567890123456789"
 TEST(history__export_among_foreign_files)
 {
 	struct fixture f;
@@ -318,8 +320,18 @@ TEST(history__export_among_foreign_files)
 	EXPECT_INT(symlink(outside, scripts), 0);
 	EXPECT_INT(export(&f, 0, &e), 0);
 	EXPECT(!file_exists(inner));
-	EXPECT(file_exists(beside));
+	EXPECT(!file_exists(beside));
 	EXPECT(is_tree(&f, 0));
+	EXPECT_INT(dir_make(beside, &e), 0);
+	EXPECT_INT(file_write(stamp, GONE " boot\n", strlen(GONE " boot\n"),
+			      &e), 0);
+	EXPECT_INT(export(&f, 0, &e), 0);
+	EXPECT(!file_exists(beside));
+	EXPECT(is_tree(&f, 0));
+	EXPECT_INT(dir_make(beside, &e), 0);
+	EXPECT_INT(file_write(stamp, "", 0, &e), 0);
+	EXPECT_INT(export(&f, 0, &e), 0);
+	EXPECT(!file_exists(beside));
 	/* Without its stamp a tree is looked at all over. */
 	EXPECT_INT(dir_remove(scripts, &e), 0);
 	EXPECT_INT(symlink(outside, scripts), 0);
