@@ -493,6 +493,9 @@ static int confirm(struct bisect_result *out, struct bisect *b,
 		if (fast > out->fast)
 			out->fast = fast;
 	}
+	if (!out->confirmed && b->s->q.paths.n)
+		str_puts(&s, "; what made it slow may not be in the paths that "
+			     "the search was limited to");
 	out->slow = slow;
 	free(out->confirmation);
 	out->confirmation = str_take(&s);

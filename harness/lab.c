@@ -605,7 +605,7 @@ int lab_trial(struct trial *out, struct lab *l, const struct kernel *k,
 			return 0;
 	}
 	progress_say(l->p, "  the machine is busy with other work (%.0f%% of "
-			   "that boot): times scatter",
-		     least * 100);
+			   "that boot): the least disturbed of %d boots counts",
+		     least * 100, DISTURBED_TRIES);
 	return 0;
 }

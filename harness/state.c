@@ -302,7 +302,10 @@ int state_load(struct state *st, const struct session *s, struct history *h,
 			CLEANUP(finding_of_release) struct finding_of f;
 
 			state_find(&f, st, hex);
-			st->marks[at] = f.mark;
+			/* Outside of the path limits the search would go on
+			 * from parent to parent. */
+			if (st->dag.v[at].candidate || f.by_user)
+				st->marks[at] = f.mark;
 		}
 	}
 	return 0;

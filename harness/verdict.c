@@ -10,6 +10,7 @@
 #define CLEAR        3.0  /* standard errors for one candidate */
 #define FALSE_ALARM  1e-3 /* of the endpoints, on which all else rests */
 #define LEAST_GAP    0.05
+#define SMALL_GAP    0.20 /* who would see this can say "do not differ" */
 #define MANY         100  /* boots that nobody would make */
 #define MEDIAN_ERROR 1.2533 /* sqrt(pi / 2) */
 
@@ -159,14 +160,16 @@ static void explain(struct err *why, const struct verdict_summary *g,
 	size_t at;
 	int need = g->n < b->n ? g->n : b->n;
 
-	err_set(why, "good and bad do not differ: %.3g s +-%.0f%% and %.3g s "
-		     "+-%.0f%%", g->median, g->spread * 100, b->median,
-		b->spread * 100);
+	err_set(why, "good and bad %s: %.3g s +-%.0f%% and %.3g s +-%.0f%%",
+		seen < log(1 + SMALL_GAP) ? "do not differ"
+					  : "cannot be told apart",
+		g->median, g->spread * 100, b->median, b->spread * 100);
 	at = strlen(why->msg);
 	if (isfinite(seen))
 		snprintf(why->msg + at, sizeof(why->msg) - at,
 			 "; with %d boots each a slowdown of %.0f%% would be "
-			 "seen", need, (exp(seen) - 1) * 100);
+			 "seen, with more (--runs) or on a quieter machine a "
+			 "smaller one", need, (exp(seen) - 1) * 100);
 	for (int low = need - 1, high = MANY; high - low > 1;) {
 		int mid = (low + high) / 2;
 

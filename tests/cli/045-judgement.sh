@@ -230,4 +230,4 @@ for i in 1 2 3; do
 	commit "same $i"
 done
 expect 0 iobisect start --good v1 --bad HEAD
-IOBISECT_FAKE_NOISE=20 error 'good and bad do not differ' iobisect run
+IOBISECT_FAKE_NOISE=20 error 'good and bad cannot be told apart' iobisect run

@@ -55,3 +55,21 @@ expect 0 iobisect start --accel tcg --good v1 --bad HEAD
 if git init -q --object-format=sha256 "$T/sha256" 2>/dev/null; then
 	error 'a SHA-256 repository' iobisect start -C "$T/sha256" --good x --bad y
 fi
+
+expect 0 iobisect reset
+cd "$T/repo"
+
+# A limit that misses the culprit: that is said, and the search ends there.
+git checkout -q -b elsewhere v1
+for i in 1 2 3; do
+	echo "$i" >aside
+	commit "aside $i"
+	[ "$i" = 1 ] && echo 300 >speed && commit 'slower'
+done
+expect 0 iobisect start --accel tcg --good v1 --bad HEAD --workload seqwrite:total=1M -- aside
+expect 2 iobisect run
+has "$T/out" 'confirmation: FAIL'
+has "$T/out" 'may not be in the paths'
+expect 0 iobisect status
+has "$T/out" 'its confirmation failed'
+expect 0 iobisect reset
