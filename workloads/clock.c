@@ -9,12 +9,14 @@
 
 #define PARAMETER "tsc_early_khz="
 #define VARIABLE  "IOBISECT_TSC_KHZ"
+#define SLOW	  "IOBISECT_SLOW"
 #define SOURCE                                                                 \
 	"/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 /* A process has one clock, and everything asks for the time: handing this
  * around would be noise. 0: no counter; -1: not looked yet. */
 static long long khz = -1;
+static long long slow = 0; /* 0: not looked yet */
 
 static long long usable(const char *text)
 {
@@ -59,20 +61,44 @@ static long long counter_us(void)
 #endif
 }
 
+void clock_slow(long long n)
+{
+	char text[24];
+
+	slow = n < 1 ? 1 : n;
+	snprintf(text, sizeof(text), "%lld", slow);
+	setenv(SLOW, text, 1);
+}
+
+static long long factor(void)
+{
+	const char *text = slow ? NULL : getenv(SLOW);
+
+	if (!slow)
+		slow = text && atoll(text) > 1 ? atoll(text) : 1;
+	return slow;
+}
+
+long long clock_scaled(long long us)
+{
+	return us / factor();
+}
+
 long long clock_us(void)
 {
 	struct timespec t = { 0 };
 
 	if (clock_is_counter())
-		return counter_us();
+		return clock_scaled(counter_us());
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (long long)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+	return clock_scaled((long long)t.tv_sec * 1000000 + t.tv_nsec / 1000);
 }
 
 void clock_sleep_us(long long us)
 {
-	struct timespec t = { .tv_sec = us / 1000000,
-			      .tv_nsec = us % 1000000 * 1000 };
+	long long ours = us * factor();
+	struct timespec t = { .tv_sec = ours / 1000000,
+			      .tv_nsec = ours % 1000000 * 1000 };
 
 	if (us > 0)
 		nanosleep(&t, NULL);

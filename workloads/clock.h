@@ -12,6 +12,12 @@
  * environment, for those it starts. */
 void clock_init(const char *cmdline);
 long long clock_us(void);
+/* Slow motion: the drive takes n times as long, so a second of it is n of ours.
+ * From now on, also in processes started later, this clock shows the drive's
+ * time and sleeps by it. What was taken from it before does not compare. */
+void clock_slow(long long n);
+/* A time of the kernel's own accounting in the same measure. */
+long long clock_scaled(long long us);
 /* Returns early only when a signal arrives. */
 void clock_sleep_us(long long us);
 

@@ -156,8 +156,10 @@ static int prepare(struct guest *g, long long started)
 	frame_line(g->frame, "drive.path %s", g->drive.path);
 	frame_line(g->frame, "drive.ready_ms %lld",
 		   (clock_us() - started) / 1000);
-	if (drive_mount(&g->drive, &g->job, GUEST_MOUNT, why, n))
+	if (drive_mount(&g->drive, &g->job, GUEST_MOUNT, why, n) ||
+	    writeback_slow(g->job.slow, why, n))
 		return -1;
+	clock_slow(g->job.slow);
 	g->base = stat(QUIET_CORNER, &st) == 0 && S_ISDIR(st.st_mode)
 			  ? QUIET_CORNER
 			  : GUEST_MOUNT;

@@ -89,6 +89,8 @@ static int take(struct job *j, const char *key, const char *value, char *why,
 		bad = parse_id(j, value);
 	else if (!strcmp(key, "wait"))
 		bad = whole_number(&j->wait, value, 3600);
+	else if (!strcmp(key, "slow"))
+		bad = whole_number(&j->slow, value, 1000) || !j->slow;
 	else if (!strcmp(key, "probe"))
 		bad = whole_number(&v, value, 1);
 	else
@@ -106,6 +108,7 @@ int job_parse(struct job *out, char *text, char *why, size_t n)
 
 	memset(out, 0, sizeof(*out));
 	out->wait = 20;
+	out->slow = 1;
 	for (line = text; *line; line = next) {
 		char *end = line + strcspn(line, "\n"), *value;
 

@@ -16,6 +16,7 @@ struct job {
 	unsigned char id[64];
 	size_t id_n;
 	long long wait;
+	long long slow; /* slow motion: 1 is none */
 	bool probe;
 	struct spec workloads[JOB_MAX_WORKLOADS];
 	int n;

@@ -10,6 +10,9 @@
  *   id 1128 00112233...     offset and hex of bytes that only our drive has
  *   wait 20                 seconds to wait for the drive to appear
  *   workload TEXT           as spec_format prints it; may be repeated
+ *   slow 6                  slow motion: the drive takes that many times as long.
+ *                           The kernel's writeback timers are scaled with it, and
+ *                           all times below are divided by it. 1, or absent: no
  *   probe 1                 run the responsiveness probe (0: not)
  *
  * Guest -> host, second serial port, `key value` lines:

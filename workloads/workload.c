@@ -153,8 +153,8 @@ static int measure(struct result *out, struct work *w)
 	bad = work_wait(w, pid, w->spec->kind->name);
 	out->elapsed_us = clock_us() - start;
 	getrusage(RUSAGE_CHILDREN, &after);
-	out->user_us = us(after.ru_utime) - us(before.ru_utime);
-	out->sys_us = us(after.ru_stime) - us(before.ru_stime);
+	out->user_us = clock_scaled(us(after.ru_utime) - us(before.ru_utime));
+	out->sys_us = clock_scaled(us(after.ru_stime) - us(before.ru_stime));
 	out->sync_us = w->tally->sync_us;
 	out->written = w->tally->written;
 	return bad;

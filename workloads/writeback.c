@@ -1,6 +1,7 @@
 #include "writeback.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,44 @@ void writeback_start_cold(void)
 	if (write(fd, "3\n", 2) == 2)
 		sync();
 	close(fd);
+}
+
+/* In centiseconds, all of them. What a file system commits by is in its mount
+ * options; XFS has it here. */
+static const struct {
+	const char *path;
+	int required;
+} timers[] = {
+	{ "/proc/sys/vm/dirty_writeback_centisecs", 1 },
+	{ "/proc/sys/vm/dirty_expire_centisecs", 1 },
+	{ "/proc/sys/fs/xfs/xfssyncd_centisecs", 0 },
+	{ "/proc/sys/fs/xfs/xfsbufd_centisecs", 0 },
+	{ "/proc/sys/fs/xfs/age_buffer_centisecs", 0 },
+};
+
+static int scale(const char *path, long long n)
+{
+	char text[32] = "";
+	int fd = open(path, O_RDWR | O_CLOEXEC), len, bad;
+
+	if (fd < 0)
+		return -1;
+	bad = read(fd, text, sizeof(text) - 1) <= 0;
+	len = snprintf(text, sizeof(text), "%lld\n", atoll(text) * n);
+	bad = bad || lseek(fd, 0, SEEK_SET) < 0 || write(fd, text, len) != len;
+	close(fd);
+	return bad ? -1 : 0;
+}
+
+int writeback_slow(long long n, char *why, size_t size)
+{
+	for (size_t i = 0; n > 1 && i < sizeof(timers) / sizeof(*timers); i++)
+		if (scale(timers[i].path, n) && timers[i].required) {
+			snprintf(why, size, "slow motion: %s: %m",
+				 timers[i].path);
+			return -1;
+		}
+	return 0;
 }
 
 static long field(const char *text, const char *name)

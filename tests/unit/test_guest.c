@@ -12,7 +12,8 @@
 
 #define GOOD                                                                   \
 	"protocol 1\nfs ext2\noptions noatime,data=journal\n"                  \
-	"bytes 1073741824\nram 134217728\nid 1128 00ff2a\nwait 7\n"                           \
+	"bytes 1073741824\nram 134217728\nid 1128 00ff2a\nwait 7\n"             \
+	"slow 6\n"                                                             \
 	"workload smallfiles:files=5\nworkload seqwrite\nprobe 1\n"
 
 static char why[300];
@@ -38,6 +39,7 @@ TEST(job__all_keys)
 	EXPECT_INT(j.id_n, 3);
 	EXPECT(!memcmp(j.id, "\0\xff*", 3));
 	EXPECT_INT(j.wait, 7);
+	EXPECT_INT(j.slow, 6);
 	EXPECT(j.probe);
 	EXPECT_INT(j.n, 2);
 	EXPECT_INT(spec_get(&j.workloads[0], "files"), 5);
@@ -54,6 +56,8 @@ TEST(job__what_it_refuses)
 		{ "fs ext2\nworkload seqwrite\n", "no bytes" },
 		{ GOOD "protocol 2\n", "protocol 2" },
 		{ GOOD "bytes x\n", "bytes x" },
+		{ GOOD "slow 0\n", "slow 0" },
+		{ GOOD "slow 1.5\n", "slow 1.5" },
 		{ GOOD "bytes 12k\n", "bytes 12k" },
 		{ GOOD "bytes 99999999999999999999\n", "bytes 9999" },
 		{ GOOD "id 1128\n", "id 1128" },
@@ -264,4 +268,26 @@ TEST(probe__its_death_is_told)
 	EXPECT_INT(probe_stop(&s, p, why, sizeof(why)), -1);
 	EXPECT_STR(why, "probe: it died of signal 9");
 	drop_dir();
+}
+
+/* Five times slow: 20 ms of the drive are 100 ms of ours, for children too. */
+TEST(clock__slow_motion_shows_the_drives_time)
+{
+	struct timespec a, b;
+	long long start, ours;
+
+	clock_slow(5);
+	start = clock_us();
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	clock_sleep_us(20000);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	ours = (b.tv_sec - a.tv_sec) * 1000000 + (b.tv_nsec - a.tv_nsec) / 1000;
+	EXPECT(ours >= 100000);
+	EXPECT(llabs((clock_us() - start) - ours / 5) < 5000);
+	EXPECT_INT(clock_scaled(1000), 200);
+	slow = 0; /* as in a process that was started later */
+	EXPECT_INT(clock_scaled(1000), 200);
+	clock_slow(1);
+	unsetenv(SLOW);
+	EXPECT_INT(clock_scaled(1000), 1000);
 }
