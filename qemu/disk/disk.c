@@ -83,11 +83,10 @@ static void end_next(struct disk *d)
 
 static bool through(const struct disk *d, const struct disk_request *r)
 {
-	return r->fua || (int64_t)r->sectors > d->p->cache_sectors;
+	return r->fua || !d->p->cache_sectors;
 }
 
-/* The first sector of a read that is not in the drive's memory at `now`. */
-static uint64_t read_missing(struct disk *d, const struct task *t, int64_t now)
+uint64_t disk_missing(struct disk *d, const struct task *t, int64_t now)
 {
 	uint64_t at = t->r.sector, end = at + t->r.sectors;
 
@@ -132,7 +131,7 @@ static void turn(struct disk *d, int64_t now)
 	switch (t->r.op) {
 	case DISK_READ:
 		overhead = o->read_miss[d->after_read];
-		if (read_missing(d, t, now) == t->r.sector + t->r.sectors) {
+		if (disk_missing(d, t, now) == t->r.sector + t->r.sectors) {
 			d->link = LINK_HIT;
 			overhead = o->read_hit[d->after_read];
 			data = t->r.sectors * d->p->bus;
@@ -240,15 +239,8 @@ static void decoded(struct disk *d, int64_t now)
 	t->stalled = -1;
 	switch (t->r.op) {
 	case DISK_READ:
-		t->at = read_missing(d, t, now);
-		if (t->at < end) {
-			media_add(d, t);
-			return;
-		}
-		/* Read-ahead has got it meanwhile. */
-		t->done.cost.transfer = t->r.sectors * d->p->bus;
-		now += t->done.cost.transfer;
-		break;
+		media_add(d, t);
+		return;
 	case DISK_WRITE:
 	case DISK_ZERO:
 		if (!through(d, &t->r)) {

@@ -75,6 +75,8 @@ struct disk {
 
 /* disk.c */
 void disk_finish(struct disk *d, struct task *t, int64_t done);
+/* The first sector of a read that is not in the drive's memory at `now`. */
+uint64_t disk_missing(struct disk *d, const struct task *t, int64_t now);
 
 /* head.c */
 void head_start(struct disk *d, int64_t now); /* if there is something to do */

@@ -364,12 +364,36 @@ static void destage_start(struct disk *d, size_t i, int64_t now)
 	op_place(d, o, now, true);
 }
 
-static void task_start(struct disk *d, int i, int64_t now)
+static struct task *media_take(struct disk *d, int i)
 {
 	struct task *t = d->media[i];
 
 	for (d->nmedia--; i < d->nmedia; i++)
 		d->media[i] = d->media[i + 1];
+	return t;
+}
+
+/* What reads still need from the medium; some need nothing more. */
+static void reads_update(struct disk *d, int64_t now)
+{
+	for (int i = d->nmedia; i--;) {
+		struct task *t = d->media[i];
+		int64_t bus = t->r.sectors * d->p->bus;
+
+		if (t->r.op != DISK_READ)
+			continue;
+		t->at = disk_missing(d, t, now);
+		if (t->at < t->r.sector + t->r.sectors)
+			continue;
+		t->done.cost.transfer += bus;
+		disk_finish(d, media_take(d, i), later(now, d->arm.free) + bus);
+	}
+}
+
+static void task_start(struct disk *d, int i, int64_t now)
+{
+	struct task *t = media_take(d, i);
+
 	if (t->r.op == DISK_READ)
 		read_start(d, t, now);
 	else
@@ -386,6 +410,7 @@ void head_start(struct disk *d, int64_t now)
 		ahead_cut(d, now);
 	if (d->op.kind != OP_NONE)
 		return;
+	reads_update(d, now);
 	at = later(now, d->arm.free);
 	dirty = pick_old(d, now);
 	if (dirty < d->dirty.n) {
