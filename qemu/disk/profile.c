@@ -265,15 +265,12 @@ static int seek_read(struct disk_profile *d, const struct fields *up)
 	d->seek = xcalloc(d->cylinders, sizeof(*d->seek));
 	if (table ? seek_table(d, &f, table) : seek_pieces(d, &f, pieces))
 		return -1;
-	for (int64_t i = 1; i < d->cylinders; i++)
+	for (int64_t i = 1; i < d->cylinders; i++) {
 		if (d->seek[i] < d->seek_minimum)
 			d->seek[i] = d->seek_minimum;
-	for (int64_t i = 1; i < d->cylinders; i++)
 		if (d->seek[i] <= 0)
-			return err_set(up->e,
-				       "%s: %s leaves %lld cylinders "
-				       "without a time",
-				       up->path, f.where, (long long)i);
+			return bad(up, "seek_ms", "leaves some distance without a time");
+	}
 	return 0;
 }
 
