@@ -16,11 +16,13 @@ struct buffer {
 	uint64_t size, uses; /* of a segment */
 };
 
-/* The segment that holds a sector (the one that holds most behind it), or -1. */
+/* The segment that holds a sector (the one that holds most behind it), or -1.
+ */
 int buffer_find(const struct buffer *b, uint64_t sector);
 /* The segment that ends there, or -1. */
 int buffer_ending(const struct buffer *b, uint64_t sector);
-/* The one whose content is lost next, now empty at a sector; -1: no segments. */
+/* The one whose content is lost next, now empty at a sector; -1: no segments.
+ */
 int buffer_take(struct buffer *b, uint64_t sector);
 /* Lets a segment end there, and lose its front if it is too long. */
 void buffer_extend(struct buffer *b, int i, uint64_t end);

@@ -2,16 +2,17 @@
 
 #include "drive.h"
 
-/* A flash card, one command at a time. An allocation unit that is written gets a
- * new erase block, into which pages go in the order in which they come. Only a
- * few units can be so at once. To close one, what was not written since is copied
- * from the old block; all of it, if the pages are not in their places. */
+/* A flash card, one command at a time. An allocation unit that is written gets
+ * a new erase block, into which pages go in the order in which they come. Only
+ * a few units can be so at once. To close one, what was not written since is
+ * copied from the old block; all of it, if the pages are not in their places.
+ */
 struct unit {
 	uint64_t number;
-	int64_t pages;	 /* written into the new block */
-	uint64_t next;	 /* the page behind the last */
+	int64_t pages; /* written into the new block */
+	uint64_t next; /* the page behind the last */
 	bool scattered;
-	uint64_t used;	 /* for the least recently used */
+	uint64_t used; /* for the least recently used */
 };
 
 struct card {
@@ -119,8 +120,8 @@ static void card_write(struct card *c, const struct disk_request *r,
 		at = stop;
 	}
 	c->partial = end;
-	cost->transfer += r->sectors * later(p->bus, p->program) +
-			  copied * p->program;
+	cost->transfer +=
+		r->sectors * later(p->bus, p->program) + copied * p->program;
 }
 
 static void card_submit(void *drive, const struct disk_request *r)

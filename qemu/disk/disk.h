@@ -26,8 +26,8 @@ struct tasks {
 
 enum op_kind { OP_NONE, OP_READ, OP_WRITE, OP_DESTAGE, OP_AHEAD };
 
-/* What the head does: it seeks until `found`, waits for the sector until `data`,
- * and transfers until `end`. */
+/* What the head does: it seeks until `found`, waits for the sector until
+ * `data`, and transfers until `end`. */
 struct op {
 	enum op_kind kind;
 	struct task *task; /* OP_READ, OP_WRITE */

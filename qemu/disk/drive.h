@@ -9,8 +9,9 @@ struct drive_ops {
 	void *(*open)(struct model *m);
 	void (*close)(void *drive);
 	void (*submit)(void *drive, const struct disk_request *r);
-	void (*advance)(void *drive, int64_t now); /* with all events up to now */
-	int64_t (*wake)(const void *drive);	   /* as model_wake */
+	void (*advance)(void *drive,
+			int64_t now);	    /* with all events up to now */
+	int64_t (*wake)(const void *drive); /* as model_wake */
 };
 extern const struct drive_ops disk_drive, card_drive, flat_drive;
 

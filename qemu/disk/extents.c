@@ -70,7 +70,8 @@ void extents_cut(struct extents *x, uint64_t first, uint64_t end)
 		const struct extent *o = &x->v[at + old++];
 
 		if (o->first < first)
-			left[n++] = (struct extent){ o->first, first, o->since };
+			left[n++] =
+				(struct extent){ o->first, first, o->since };
 		if (o->end > end)
 			left[n++] = (struct extent){ end, o->end, o->since };
 	}

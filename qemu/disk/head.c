@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#define NEIGHBOURS 32	/* dirty extents looked at on either side of the arm */
-#define PIECE	   512	/* sectors destaged before the head can do else */
+#define NEIGHBOURS 32  /* dirty extents looked at on either side of the arm */
+#define PIECE	   512 /* sectors destaged before the head can do else */
 
 /* --- read-ahead --- */
 
@@ -24,9 +24,10 @@ static uint64_t ahead_limit(const struct disk *d, int segment, uint64_t end)
 		return last;
 	mech_run(&r, d->profile, end, last - end);
 	track = end - r.sector + r.zone->spt;
-	cylinder = track + (p->heads - 1 -
-			    (track - 1 - r.zone->lba) / r.zone->spt % p->heads) *
-				   r.zone->spt;
+	cylinder =
+		track + (p->heads - 1 -
+			 (track - 1 - r.zone->lba) / r.zone->spt % p->heads) *
+				r.zone->spt;
 	switch (p->ahead_until) {
 	case AHEAD_COUNT:
 		break;
@@ -62,7 +63,8 @@ void head_ahead(struct disk *d, int segment, uint64_t end)
 	}
 }
 
-/* Read-ahead has got to a sector. Its segment may be gone by then: written over. */
+/* Read-ahead has got to a sector. Its segment may be gone by then: written
+ * over. */
 static void ahead_got(struct disk *d, uint64_t end)
 {
 	if (d->buffer.v[d->op.segment].end == d->ahead)
@@ -124,8 +126,7 @@ static void ahead_cut(struct disk *d, int64_t now)
 		d->arm.free = o->data + mech_transfer(d->p, &o->run, n);
 		if (d->arm.free < now) {
 			n++;
-			d->arm.free =
-				o->data + mech_transfer(d->p, &o->run, n);
+			d->arm.free = o->data + mech_transfer(d->p, &o->run, n);
 			ahead_got(d, d->ahead + 1);
 		}
 	}
@@ -159,11 +160,12 @@ static void transfer_run(struct transfer *b, const struct run *r, int64_t i,
 }
 
 /* A head that lands within the run reads the rest of it first, and what it has
- * missed when that comes by. Gives how much of the run is then still to come. */
+ * missed when that comes by. Gives how much of the run is then still to come.
+ */
 static uint64_t landed(const struct disk *d, const struct run *r, int64_t wait)
 {
-	int64_t missed = mech_transfer(d->p, r, r->sectors) -
-			 (d->p->period - wait);
+	int64_t missed =
+		mech_transfer(d->p, r, r->sectors) - (d->p->period - wait);
 
 	if (!d->p->on_arrival || missed <= 0)
 		return r->sectors;
@@ -244,8 +246,8 @@ static void write_start(struct disk *d, struct task *t, int64_t now)
 		at += wait;
 		wait = mech_wait(d->p, &r, at);
 		n += r.sectors;
-		while (at + wait <
-			       t->ready + (int64_t)(n - r.sectors + 1) * d->p->bus ||
+		while (at + wait < t->ready + (int64_t)(n - r.sectors + 1) *
+						      d->p->bus ||
 		       at + wait + mech_transfer(d->p, &r, r.sectors - 1) <
 			       t->ready + (int64_t)n * d->p->bus)
 			wait += d->p->period;
@@ -296,14 +298,15 @@ static int pick_task(const struct disk *d, int64_t at, int64_t *best)
 	return which;
 }
 
-/* The dirty extent that the head reaches first. Those far away need not be looked
- * at: the seek alone takes longer. */
+/* The dirty extent that the head reaches first. Those far away need not be
+ * looked at: the seek alone takes longer. */
 static size_t pick_dirty(const struct disk *d, int64_t at, int64_t *best)
 {
 	size_t middle = extents_find(&d->dirty, d->arm_lba), which = d->dirty.n;
 	int64_t seek;
 
-	for (size_t i = middle; i < d->dirty.n && i < middle + NEIGHBOURS; i++) {
+	for (size_t i = middle; i < d->dirty.n && i < middle + NEIGHBOURS;
+	     i++) {
 		int64_t time =
 			positioning(d, d->dirty.v[i].first, at, true, &seek);
 
@@ -328,8 +331,8 @@ static size_t pick_dirty(const struct disk *d, int64_t at, int64_t *best)
 	return which;
 }
 
-/* What has been dirty for too long goes next, but only one such in a while: it is
- * better to go on from there. */
+/* What has been dirty for too long goes next, but only one such in a while: it
+ * is better to go on from there. */
 static size_t pick_old(struct disk *d, int64_t now)
 {
 	size_t which = 0;
@@ -420,8 +423,8 @@ void head_start(struct disk *d, int64_t now)
 	}
 	task = pick_task(d, at, &first);
 	/* Reads go first, as long as there is room for writes. */
-	if (d->dirty.n &&
-	    (task < 0 || (d->writers.first && d->writers.first->stalled >= 0))) {
+	if (d->dirty.n && (task < 0 || (d->writers.first &&
+					d->writers.first->stalled >= 0))) {
 		dirty = pick_dirty(d, at, &best);
 		if (task < 0 || best < first) {
 			ahead_stop(d);

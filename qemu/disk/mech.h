@@ -1,6 +1,6 @@
-/* The mechanics of a disk: where a sector is, and how long it takes to be there.
- * Pure, in whole nanoseconds, so that a stream goes from one sector to the next
- * without a gap, and never misses a revolution by rounding. */
+/* The mechanics of a disk: where a sector is, and how long it takes to be
+ * there. Pure, in whole nanoseconds, so that a stream goes from one sector to
+ * the next without a gap, and never misses a revolution by rounding. */
 #ifndef DISK_MECH_H
 #define DISK_MECH_H
 
@@ -23,7 +23,8 @@ struct arm {
 
 /* The place in its zone of the zone's index-th data sector, and how many of the
  * next ones are beside it (at least 1). */
-uint64_t zone_place(const struct disk_zone *z, uint64_t index, uint64_t *beside);
+uint64_t zone_place(const struct disk_zone *z, uint64_t index,
+		    uint64_t *beside);
 
 /* The run from lba on, of at most `sectors`. */
 void mech_run(struct run *out, const struct profile *p, uint64_t lba,

@@ -117,6 +117,16 @@ static int element(struct fields *f, const struct fields *up, const char *key,
 		      json_array_get(json_object_get(up->object, key), i));
 }
 
+/* A whole object: enters it, and reads what the table has. */
+static int take(struct fields *f, const struct fields *up, const char *key,
+		void *base, const struct field *table,
+		const char *const *others)
+{
+	if (enter(f, up, key) || known(f, table, others))
+		return -1;
+	return fields_read(f, base, table);
+}
+
 /* One of some words, and the first if there is none. */
 static int choice(const struct fields *f, int *out, const char *key,
 		  const char *const *words)
@@ -128,7 +138,8 @@ static int choice(const struct fields *f, int *out, const char *key,
 	if (!v)
 		return 0;
 	for (int i = 0; words[i]; i++) {
-		if (json_is_string(v) && !strcmp(json_string_value(v), words[i])) {
+		if (json_is_string(v) &&
+		    !strcmp(json_string_value(v), words[i])) {
 			*out = i;
 			return 0;
 		}
@@ -166,30 +177,26 @@ static int after(const struct fields *f, int64_t out[2], const char *key)
 	return 0;
 }
 
+#define O(member) offsetof(struct disk_overhead, member)
+
 static int overhead_read(struct disk_overhead *o, const struct fields *up)
 {
 	static const char *const others[] = { "read_hit", "read_miss", "write",
 					      NULL };
 	static const struct field table[] = {
-		{ "reselect", offsetof(struct disk_overhead, reselect), US, 0,
-		  1e6, 0 },
-		{ "read_end", offsetof(struct disk_overhead, read_end), US, 0,
-		  1e6, 0 },
-		{ "write_end", offsetof(struct disk_overhead, write_end), US, 0,
-		  1e6, 0 },
-		{ "flush", offsetof(struct disk_overhead, flush), US, 0, 1e6,
-		  0 },
+		{ "reselect", O(reselect), US, 0, 1e6, 0 },
+		{ "read_end", O(read_end), US, 0, 1e6, 0 },
+		{ "write_end", O(write_end), US, 0, 1e6, 0 },
+		{ "flush", O(flush), US, 0, 1e6, 0 },
 		{ NULL },
 	};
 	struct fields f;
 
-	if (enter(&f, up, "overhead_us") || known(&f, table, others))
+	if (take(&f, up, "overhead_us", o, table, others) ||
+	    after(&f, o->read_hit, "read_hit") ||
+	    after(&f, o->read_miss, "read_miss"))
 		return -1;
-	return fields_read(&f, o, table) || after(&f, o->read_hit, "read_hit") ||
-			       after(&f, o->read_miss, "read_miss") ||
-			       after(&f, o->write, "write") ?
-		       -1 :
-		       0;
+	return after(&f, o->write, "write");
 }
 
 /* Measured points, a line between each two and on past the last. */
@@ -214,9 +221,11 @@ static int seek_table(struct disk_profile *d, const struct fields *f,
 	return 0;
 }
 
+/* Nanoseconds; the factors in thousandths. */
 struct seek_piece {
-	int64_t to, base, sqrt, linear; /* nanoseconds, * 1000 for the factors */
+	int64_t to, base, sqrt, linear;
 };
+#define S(member) offsetof(struct seek_piece, member)
 
 /* base + sqrt * root(distance) + linear * distance, each piece up to a
  * distance; the last goes on to the end. */
@@ -224,13 +233,10 @@ static int seek_pieces(struct disk_profile *d, const struct fields *up,
 		       const json_t *pieces)
 {
 	static const struct field table[] = {
-		{ "to", offsetof(struct seek_piece, to), 1, 1, 1e6, 1e6 },
-		{ "base", offsetof(struct seek_piece, base), MS, -100, 1000,
-		  REQUIRED },
-		{ "sqrt", offsetof(struct seek_piece, sqrt), MS * 1000, -10, 10,
-		  0 },
-		{ "linear", offsetof(struct seek_piece, linear), MS * 1000, -10,
-		  10, 0 },
+		{ "to", S(to), 1, 1, 1e6, 1e6 },
+		{ "base", S(base), MS, -100, 1000, REQUIRED },
+		{ "sqrt", S(sqrt), MS * 1000, -10, 10, 0 },
+		{ "linear", S(linear), MS * 1000, -10, 10, 0 },
 		{ NULL },
 	};
 	int64_t at = 1;
@@ -269,7 +275,8 @@ static int seek_read(struct disk_profile *d, const struct fields *up)
 		if (d->seek[i] < d->seek_minimum)
 			d->seek[i] = d->seek_minimum;
 		if (d->seek[i] <= 0)
-			return bad(up, "seek_ms", "leaves some distance without a time");
+			return bad(up, "seek_ms",
+				   "leaves some distance without a time");
 	}
 	return 0;
 }
@@ -290,7 +297,8 @@ static int slips_read(struct disk_zone *z, const struct fields *f)
 			return -1;
 		if ((uint64_t)v[0] < end || v[1] < 1)
 			return bad(f, "slips", "is not in order");
-		z->slips[z->nslips++] = (struct zone_slip){ v[0], v[1], before };
+		z->slips[z->nslips++] =
+			(struct zone_slip){ v[0], v[1], before };
 		end = v[0] + v[1];
 		before += v[1];
 	}
@@ -298,7 +306,8 @@ static int slips_read(struct disk_zone *z, const struct fields *f)
 }
 
 /* No address may be mapped past the zone's end. */
-static int zone_check(struct disk_zone *z, const struct fields *f, int64_t heads)
+static int zone_check(struct disk_zone *z, const struct fields *f,
+		      int64_t heads)
 {
 	int64_t places = z->cylinders * heads * z->spt;
 	uint64_t beside;
@@ -308,35 +317,32 @@ static int zone_check(struct disk_zone *z, const struct fields *f, int64_t heads
 	if (z->spare >= z->every)
 		return bad(f, "spare", "leaves no data");
 	if (!z->sectors)
-		z->sectors = places / z->every * (z->every - z->spare) - z->lead;
+		z->sectors =
+			places / z->every * (z->every - z->spare) - z->lead;
 	if (z->sectors < 1 ||
 	    zone_place(z, z->sectors - 1, &beside) >= (uint64_t)places)
 		return bad(f, "sectors", "is not what the zone can hold");
 	return 0;
 }
 
+#define Z(member) offsetof(struct disk_zone, member)
+
 static int zone_read(struct disk_profile *d, struct disk_zone *z,
 		     const struct fields *f)
 {
 	static const char *const others[] = { "slips", NULL };
 	static const struct field table[] = {
-		{ "cylinder", offsetof(struct disk_zone, cylinder), 1, 0, 1e6,
-		  REQUIRED },
-		{ "cylinders", offsetof(struct disk_zone, cylinders), 1, 1, 1e6,
-		  REQUIRED },
-		{ "sectors_per_track", offsetof(struct disk_zone, spt), 1, 1,
-		  1e5, REQUIRED },
-		{ "track_skew", offsetof(struct disk_zone, track_skew), 1000, 0,
-		  1e5, 0 },
-		{ "cylinder_skew", offsetof(struct disk_zone, cylinder_skew),
-		  1000, 0, 1e5, 0 },
-		{ "offset", offsetof(struct disk_zone, offset), 1000, 0, 1e5, 0 },
-		{ "lead", offsetof(struct disk_zone, lead), 1, 0, 1e9, 0 },
-		{ "every", offsetof(struct disk_zone, every), 1, 0, 1e12, 0 },
-		{ "spare", offsetof(struct disk_zone, spare), 1, 0, 1e9, 0 },
-		{ "spare_first", offsetof(struct disk_zone, spare_first), 0, 0,
-		  0, 0 },
-		{ "sectors", offsetof(struct disk_zone, sectors), 1, 0, 1e12, 0 },
+		{ "cylinder", Z(cylinder), 1, 0, 1e6, REQUIRED },
+		{ "cylinders", Z(cylinders), 1, 1, 1e6, REQUIRED },
+		{ "sectors_per_track", Z(spt), 1, 1, 1e5, REQUIRED },
+		{ "track_skew", Z(track_skew), 1000, 0, 1e5, 0 },
+		{ "cylinder_skew", Z(cylinder_skew), 1000, 0, 1e5, 0 },
+		{ "offset", Z(offset), 1000, 0, 1e5, 0 },
+		{ "lead", Z(lead), 1, 0, 1e9, 0 },
+		{ "every", Z(every), 1, 0, 1e12, 0 },
+		{ "spare", Z(spare), 1, 0, 1e9, 0 },
+		{ "spare_first", Z(spare_first), 0, 0, 0, 0 },
+		{ "sectors", Z(sectors), 1, 0, 1e12, 0 },
 		{ NULL },
 	};
 
@@ -390,8 +396,7 @@ static int buffer_read(struct disk_profile *d, const struct fields *up)
 	struct fields f;
 	int n;
 
-	if (enter(&f, up, "read_buffer") ||
-	    known(&f, table, others) || fields_read(&f, d, table) ||
+	if (take(&f, up, "read_buffer", d, table, others) ||
 	    choice(&f, &n, "ahead_until", until))
 		return -1;
 	d->ahead_until = n;
@@ -410,19 +415,15 @@ static int cache_read(struct disk_profile *d, const struct fields *up)
 
 	if (!json_object_get(up->object, "write_cache"))
 		return 0;
-	return enter(&f, up, "write_cache") ||
-			       known(&f, table, NULL) ||
-			       fields_read(&f, d, table) ?
-		       -1 :
-		       0;
+	return take(&f, up, "write_cache", d, table, NULL);
 }
 
 static int disk_read(struct profile *p, const struct fields *up)
 {
-	static const char *const others[] = { "rpm", "serpentine", "seek_ms",
-					      "zones", "overhead_us",
-					      "read_buffer", "write_cache",
-					      NULL };
+	static const char *const others[] = { "rpm",	     "serpentine",
+					      "seek_ms",     "zones",
+					      "overhead_us", "read_buffer",
+					      "write_cache", NULL };
 	static const char *const serpentine[] = { "no", "zone", "disk", NULL };
 	static const struct field table[] = {
 		{ "heads", D(heads), 1, 1, 256, REQUIRED },
@@ -440,19 +441,17 @@ static int disk_read(struct profile *p, const struct fields *up)
 	struct fields f;
 	int n;
 
-	if (enter(&f, up, "disk") || known(&f, table, others) ||
-	    fields_read(&f, d, table) ||
-	    number(&f, &rpm, "rpm", json_object_get(f.object, "rpm"), 1000,
-			  60, 100000) ||
+	if (take(&f, up, "disk", d, table, others) ||
+	    number(&f, &rpm, "rpm", json_object_get(f.object, "rpm"), 1000, 60,
+		   100000) ||
 	    choice(&f, &n, "serpentine", serpentine))
 		return -1;
 	d->period = llround(60e12 / rpm);
 	d->serpentine = n;
-	return zones_read(p, &f) || seek_read(d, &f) ||
-			       overhead_read(&d->overhead, &f) ||
-			       buffer_read(d, &f) || cache_read(d, &f) ?
-		       -1 :
-		       0;
+	if (zones_read(p, &f) || seek_read(d, &f) ||
+	    overhead_read(&d->overhead, &f) || buffer_read(d, &f))
+		return -1;
+	return cache_read(d, &f);
 }
 
 #define C(member) offsetof(struct card_profile, member)
@@ -465,7 +464,8 @@ static int card_read(struct profile *p, const struct fields *up)
 		{ "page_sectors", C(page), 1, 1, 1e4, REQUIRED },
 		{ "eviction_ms", C(eviction), MS, 0, 1e4, REQUIRED },
 		{ "read_overhead_us", C(read_overhead), US, 0, 1e6, REQUIRED },
-		{ "write_overhead_us", C(write_overhead), US, 0, 1e6, REQUIRED },
+		{ "write_overhead_us", C(write_overhead), US, 0, 1e6,
+		  REQUIRED },
 		{ "flush_us", C(flush), US, 0, 1e6, 0 },
 		{ "bus_us_per_sector", C(bus), US, 0, 1e5, REQUIRED },
 		{ "read_us_per_sector", C(read), US, 0, 1e5, REQUIRED },
@@ -474,31 +474,26 @@ static int card_read(struct profile *p, const struct fields *up)
 	};
 	struct fields f;
 
-	if (enter(&f, up, "card") || known(&f, table, NULL) ||
-	    fields_read(&f, &p->card, table))
+	if (take(&f, up, "card", &p->card, table, NULL))
 		return -1;
 	if (p->card.unit % p->card.page)
 		return bad(&f, "unit_sectors", "is not whole pages");
 	return 0;
 }
 
+#define F(member) offsetof(struct flat_profile, member)
+
 static int flat_read(struct profile *p, const struct fields *up)
 {
 	static const struct field table[] = {
-		{ "us_per_sector", offsetof(struct flat_profile, sector), US, 0,
-		  1e5, REQUIRED },
-		{ "latency_us", offsetof(struct flat_profile, latency), US, 0,
-		  1e6, REQUIRED },
-		{ "flush_us", offsetof(struct flat_profile, flush), US, 0, 1e7,
-		  REQUIRED },
+		{ "us_per_sector", F(sector), US, 0, 1e5, REQUIRED },
+		{ "latency_us", F(latency), US, 0, 1e6, REQUIRED },
+		{ "flush_us", F(flush), US, 0, 1e7, REQUIRED },
 		{ NULL },
 	};
 	struct fields f;
 
-	return enter(&f, up, "flat") || known(&f, table, NULL) ||
-			       fields_read(&f, &p->flat, table) ?
-		       -1 :
-		       0;
+	return take(&f, up, "flat", &p->flat, table, NULL);
 }
 
 static int head_read(struct profile *p, const struct fields *f)
@@ -530,8 +525,8 @@ static int profile_parse(struct profile *p, const struct fields *f)
 {
 	static const char *const kinds[] = { "none", "flat", "card", "disk",
 					     NULL };
-	const char *others[] = { "kind", "description", "rated_mb_per_s",
-				 "sources", NULL, NULL };
+	const char *others[] = { "kind",    "description", "rated_mb_per_s",
+				 "sources", NULL,	   NULL };
 	int kind;
 
 	if (!json_object_get(f->object, "kind"))
@@ -561,8 +556,7 @@ static char *name_of(const char *path)
 	const char *base = strrchr(path, '/');
 
 	base = base ? base + 1 : path;
-	return xstrndup(base,
-			strlen(base) - (str_ends(base, ".json") ? 5 : 0));
+	return xstrndup(base, strlen(base) - (str_ends(base, ".json") ? 5 : 0));
 }
 
 int profile_read(struct profile **out, const char *path, struct err *e)
@@ -581,9 +575,9 @@ int profile_read(struct profile **out, const char *path, struct err *e)
 		return err_set(e, "%s:%d: %s", path, error.line, error.text);
 	p = xcalloc(1, sizeof(*p));
 	p->name = name_of(path);
-	status = json_is_object(f.object) ?
-			 profile_parse(p, &f) :
-			 err_set(e, "%s: is not an object", path);
+	status = json_is_object(f.object)
+			 ? profile_parse(p, &f)
+			 : err_set(e, "%s: is not an object", path);
 	json_decref(f.object);
 	if (status)
 		profile_free(p);

@@ -33,7 +33,7 @@ struct disk_zone {
 	int64_t lead, every, spare;
 	int64_t spare_first; /* a truth value, as all that end in _on here */
 	int64_t sectors;     /* that hold data */
-	uint64_t lba;        /* of the first of them */
+	uint64_t lba;	     /* of the first of them */
 	struct zone_slip *slips;
 	size_t nslips;
 };
@@ -49,7 +49,7 @@ enum ahead_until { AHEAD_COUNT, AHEAD_TRACK, AHEAD_CYLINDER, AHEAD_NEXT_TRACK };
 /* Overheads depend on whether the command before was a read. */
 struct disk_overhead {
 	int64_t read_hit[2], read_miss[2], write[2]; /* after a write, a read */
-	int64_t reselect;  /* before data of what was not served at once */
+	int64_t reselect; /* before data of what was not served at once */
 	int64_t read_end, write_end, flush;
 };
 
@@ -69,9 +69,9 @@ struct disk_profile {
 	int64_t queue_depth, age_limit;
 	/* Read buffer. */
 	int64_t segments, segment_sectors;
-	int64_t keep_writes;  /* what was written can be read from it */
-	int64_t on_arrival;   /* a read may begin in its middle */
-	int64_t free_reads;   /* what passes before the first wanted sector */
+	int64_t keep_writes; /* what was written can be read from it */
+	int64_t on_arrival;  /* a read may begin in its middle */
+	int64_t free_reads;  /* what passes before the first wanted sector */
 	int64_t ahead_sectors;
 	int64_t ahead_on_hit; /* a hit makes read-ahead go on */
 	enum ahead_until ahead_until;
@@ -80,10 +80,10 @@ struct disk_profile {
 };
 
 struct card_profile {
-	int64_t unit, open, page;       /* allocation unit, page: sectors */
-	int64_t eviction;               /* of a whole unit */
+	int64_t unit, open, page; /* allocation unit, page: sectors */
+	int64_t eviction;	  /* of a whole unit */
 	int64_t read_overhead, write_overhead, flush;
-	int64_t bus, read, program;     /* a sector */
+	int64_t bus, read, program; /* a sector */
 };
 
 struct flat_profile {

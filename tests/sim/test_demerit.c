@@ -1,7 +1,7 @@
 /* The modelled disk against five real ones, measured request by request: the
  * profiles are what the converter makes of DiskSim's parameters, and nothing is
- * fitted to the traces. Demerit: the root mean square of the differences between
- * the sorted service times, divided by the measured mean. */
+ * fitted to the traces. Demerit: the root mean square of the differences
+ * between the sorted service times, divided by the measured mean. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -92,8 +92,8 @@ static int disk_run(struct row *row, const char *name, struct err *e)
 	AUTOFREE char *parv = xfmt(DATA "%s.parv", name);
 	AUTOFREE char *packed = xfmt(DATA "%s.trace.xz", name);
 	AUTOFREE char *json = xfmt("demerit-%s.json", name);
-	const char *const convert[] = { SOURCE "/qemu/drives/from-disksim", parv,
-					NULL };
+	const char *const convert[] = { SOURCE "/qemu/drives/from-disksim",
+					parv, NULL };
 	const char *const unpack[] = { "xz", "-dc", packed, NULL };
 	CLEANUP(str_release) struct str text = STR_INIT, trace = STR_INIT;
 	struct profile *p = NULL;
@@ -101,7 +101,8 @@ static int disk_run(struct row *row, const char *name, struct err *e)
 
 	if (proc_capture(&text, convert, 30, e) ||
 	    proc_capture(&trace, unpack, 30, e) ||
-	    file_write(json, text.buf, text.len, e) || profile_read(&p, json, e))
+	    file_write(json, text.buf, text.len, e) ||
+	    profile_read(&p, json, e))
 		return -1;
 	if (!model_new(&m, p, p->sectors, e))
 		replay(row, m, str_c(&trace));
@@ -123,8 +124,8 @@ TEST(demerit__is_small_on_measured_disks)
 		if (disk_run(&row, disks[i].name, &e))
 			TEST_FAIL("%s: %s", disks[i].name, e.msg);
 		printf("# %-12s %8zu %9.3f %9.3f %7.3f %7.2f%% %7.1f%%\n",
-		       disks[i].name, row.n, row.measured, row.modelled, row.rms,
-		       row.demerit, disks[i].disksim);
+		       disks[i].name, row.n, row.measured, row.modelled,
+		       row.rms, row.demerit, disks[i].disksim);
 		EXPECT(row.demerit <= 8);
 		sum += row.demerit;
 	}

@@ -13,13 +13,15 @@ static double alternate(int units)
 	drive_open_shipped(&d, "sdhc-class10");
 	for (int i = 0; i < 16 * units; i++)
 		drive_do(&d, DISK_WRITE,
-			 (uint64_t)(i % units) * 10 * UNIT + i / units * 512, 512);
+			 (uint64_t)(i % units) * 10 * UNIT + i / units * 512,
+			 512);
 	mb = 16 * units * 512 * 512e3 / d.now;
 	drive_close(&d);
 	return mb;
 }
 
-/* flashbench's README on such a card: 6.3-8.8 MB/s with two, 0.912 with three. */
+/* flashbench's README on such a card: 6.3-8.8 MB/s with two, 0.912 with three.
+ */
 TEST(card__two_units_are_fast_and_three_are_slow)
 {
 	double one = alternate(1), two = alternate(2), three = alternate(3);

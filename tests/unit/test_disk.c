@@ -31,8 +31,8 @@ TEST(disk__random_reads_take_a_seek_and_half_a_turn)
 		drive_open_shipped(&d, names[i]);
 		for (int k = 0; k < N; k++) {
 			const struct disk_zone *z = d.profile->disk.zones;
-			uint64_t s = drive_random(&seed) %
-				     (d.profile->sectors - 8);
+			uint64_t s =
+				drive_random(&seed) % (d.profile->sectors - 8);
 			struct disk_done c = drive_do(&d, DISK_READ, s, 8);
 
 			/* Not at once: the angle is then any. */
@@ -69,7 +69,8 @@ TEST(disk__cached_writes_return_at_once_and_a_flush_waits_for_them)
 
 	drive_open_shipped(&d, "wd-10k-sata");
 	for (int i = 0; i < 64; i++) {
-		c = drive_do(&d, DISK_WRITE, drive_random(&seed) % 100000000, 8);
+		c = drive_do(&d, DISK_WRITE, drive_random(&seed) % 100000000,
+			     8);
 		EXPECT(c.done - c.start < MS / 4);
 	}
 	c = drive_do(&d, DISK_FLUSH, 0, 0);
@@ -106,8 +107,9 @@ TEST(disk__a_flush_is_a_barrier)
 
 TEST(disk__fua_goes_to_the_medium)
 {
-	struct disk_request r = { .op = DISK_WRITE, .sector = 9000000,
-				  .sectors = 8, .fua = true };
+	struct disk_request r = {
+		.op = DISK_WRITE, .sector = 9000000, .sectors = 8, .fua = true
+	};
 	struct disk_done c;
 	struct drive d;
 	int64_t done;
@@ -198,8 +200,7 @@ TEST(disk__no_read_starves)
 	drive_wait(&d);
 	drive_send(&d, DISK_READ, 580000000, 8);
 	for (int i = 0; i < 4000 && !seen; i++) {
-		drive_send(&d, DISK_READ,
-			   drive_random(&seed) % 2000000, 8);
+		drive_send(&d, DISK_READ, drive_random(&seed) % 2000000, 8);
 		c = drive_wait(&d);
 		seen = c.id == 15;
 	}

@@ -6,10 +6,10 @@
 
 #include "drive.h"
 
-static const char *const names[] = { "wd-10k-sata", "ide-12g-2000",
-				     "ide-1g-1996", "scsi-10k",
+static const char *const names[] = { "wd-10k-sata",  "ide-12g-2000",
+				     "ide-1g-1996",  "scsi-10k",
 				     "sdhc-class10", "usb2-stick",
-				     "sata-ssd", NULL };
+				     "sata-ssd",     NULL };
 
 static double rate(const char *name, enum disk_op op, int depth, double *rated)
 {

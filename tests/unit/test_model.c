@@ -3,10 +3,11 @@
 
 #include "drive.h"
 
-static const char *const names[] = { "wd-10k-sata", "ide-12g-2000",
-				     "ide-1g-1996", "scsi-10k",
-				     "sdhc-class10", "usb2-stick",
-				     "sata-ssd",    "none", NULL };
+static const char *const names[] = {
+	"wd-10k-sata", "ide-12g-2000", "ide-1g-1996",
+	"scsi-10k",    "sdhc-class10", "usb2-stick",
+	"sata-ssd",    "none",	       NULL
+};
 #define REQUESTS 2000
 
 /* Bursts, pauses, streams, rewrites, every operation. */

@@ -102,18 +102,20 @@ TEST(profile__names_what_is_wrong)
 	refuses(HEAD "\"kind\": \"disk\"}", FILE_NAME ": disk must be there");
 	refuses(HEAD "\"kind\": \"flat\", \"flat\": 3}",
 		FILE_NAME ": flat is not an object");
-	refuses(HEAD "\"kind\": \"flat\", \"flat\": {\"us_per_sector\": \"1\"}}",
+	refuses(HEAD
+		"\"kind\": \"flat\", \"flat\": {\"us_per_sector\": \"1\"}}",
 		FILE_NAME ": flat.us_per_sector is not a number");
 	refuses(HEAD "\"kind\": \"flat\", \"flat\": {\"us_per_sector\": -1}}",
-		FILE_NAME ": flat.us_per_sector: -1 is not within 0 and 100000");
+		FILE_NAME
+		": flat.us_per_sector: -1 is not within 0 and 100000");
 	refuses(HEAD "\"kind\": \"flat\", \"flat\": {\"us_per_sector\": 1}}",
 		FILE_NAME ": flat.latency_us must be there");
 }
 
 static void refuses_disk(const char *rest, const char *why)
 {
-	AUTOFREE char *text = xfmt(
-		HEAD "\"kind\": \"disk\", \"disk\": {" DISK "%s}}", rest);
+	AUTOFREE char *text =
+		xfmt(HEAD "\"kind\": \"disk\", \"disk\": {" DISK "%s}}", rest);
 	AUTOFREE char *said = xfmt(FILE_NAME ": disk.%s", why);
 
 	refuses(text, said);
@@ -123,7 +125,8 @@ TEST(profile__names_what_is_wrong_in_a_disk)
 {
 	refuses_disk(BUFFER SEEK "\"zone\": []",
 		     "zone is not a key of a drive profile");
-	refuses_disk(BUFFER SEEK "\"zones\": []", "zones wants a list of zones");
+	refuses_disk(BUFFER SEEK "\"zones\": []",
+		     "zones wants a list of zones");
 	refuses_disk(BUFFER SEEK "\"zones\": [" ZONE "}, " ZONE "}]",
 		     "zones[1].cylinder is within the zone before");
 	refuses_disk(BUFFER SEEK "\"zones\": [" ZONE ", \"spt\": 1}]",
