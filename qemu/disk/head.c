@@ -228,12 +228,27 @@ static void read_start(struct disk *d, struct task *t, int64_t now)
 	t->done.done = later(bus.done, at);
 }
 
+/* How much later than the first time the run comes by its data is there: the n
+ * sectors of the request up to its end have come over the bus by then. */
+static int64_t data_late(const struct disk *d, const struct task *t,
+			 const struct run *r, int64_t n, int64_t data)
+{
+	int64_t first = t->ready + (n - (int64_t)r->sectors + 1) * d->p->bus;
+	int64_t last = t->ready + n * d->p->bus -
+		       mech_transfer(d->p, r, r->sectors - 1);
+	int64_t late = later(first, last) - data;
+
+	if (late <= 0)
+		return 0;
+	return (late + d->p->period - 1) / d->p->period * d->p->period;
+}
+
 /* The data comes over the bus meanwhile; the head takes another turn if it is
  * not there in time. */
 static void write_start(struct disk *d, struct task *t, int64_t now)
 {
 	struct op *o = &d->op;
-	uint64_t end = t->r.sector + t->r.sectors, n = 0;
+	uint64_t end = t->r.sector + t->r.sectors;
 	int64_t at, wait;
 	struct run r;
 
@@ -245,12 +260,8 @@ static void write_start(struct disk *d, struct task *t, int64_t now)
 		t->done.cost.seek += wait;
 		at += wait;
 		wait = mech_wait(d->p, &r, at);
-		n += r.sectors;
-		while (at + wait < t->ready + (int64_t)(n - r.sectors + 1) *
-						      d->p->bus ||
-		       at + wait + mech_transfer(d->p, &r, r.sectors - 1) <
-			       t->ready + (int64_t)n * d->p->bus)
-			wait += d->p->period;
+		wait += data_late(d, t, &r, lba + r.sectors - t->r.sector,
+				  at + wait);
 		t->done.cost.rotation += wait;
 		at += wait;
 		wait = mech_transfer(d->p, &r, r.sectors);
