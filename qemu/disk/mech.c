@@ -30,8 +30,7 @@ uint64_t zone_place(const struct disk_zone *z, uint64_t index, uint64_t *beside)
 	*beside = data - at % data;
 	if (!z->nslips)
 		return place;
-	/* Slips push what is behind them in their unit. */
-	first = lo = slip_behind(z, unit);
+	first = lo = z->slips_through ? 0 : slip_behind(z, unit);
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 		uint64_t pushed = z->slips[mid].before - z->slips[first].before;

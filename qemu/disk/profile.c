@@ -27,6 +27,13 @@ struct field {
 #define MS	 1e6
 #define US	 1e3
 
+#define O(member) offsetof(struct disk_overhead, member)
+#define S(member) offsetof(struct seek_piece, member)
+#define Z(member) offsetof(struct disk_zone, member)
+#define D(member) offsetof(struct disk_profile, member)
+#define C(member) offsetof(struct card_profile, member)
+#define F(member) offsetof(struct flat_profile, member)
+
 static int bad(const struct fields *f, const char *key, const char *why)
 {
 	return err_set(f->e, "%s: %s%s %s", f->path, f->where, key, why);
@@ -177,8 +184,6 @@ static int after(const struct fields *f, int64_t out[2], const char *key)
 	return 0;
 }
 
-#define O(member) offsetof(struct disk_overhead, member)
-
 static int overhead_read(struct disk_overhead *o, const struct fields *up)
 {
 	static const char *const others[] = { "read_hit", "read_miss", "write",
@@ -225,7 +230,6 @@ static int seek_table(struct disk_profile *d, const struct fields *f,
 struct seek_piece {
 	int64_t to, base, sqrt, linear;
 };
-#define S(member) offsetof(struct seek_piece, member)
 
 /* base + sqrt * root(distance) + linear * distance, each piece up to a
  * distance; the last goes on to the end. */
@@ -325,8 +329,6 @@ static int zone_check(struct disk_zone *z, const struct fields *f,
 	return 0;
 }
 
-#define Z(member) offsetof(struct disk_zone, member)
-
 static int zone_read(struct disk_profile *d, struct disk_zone *z,
 		     const struct fields *f)
 {
@@ -342,6 +344,7 @@ static int zone_read(struct disk_profile *d, struct disk_zone *z,
 		{ "every", Z(every), 1, 0, 1e12, 0 },
 		{ "spare", Z(spare), 1, 0, 1e9, 0 },
 		{ "spare_first", Z(spare_first), 0, 0, 0, 0 },
+		{ "slips_through", Z(slips_through), 0, 0, 0, 0 },
 		{ "sectors", Z(sectors), 1, 0, 1e12, 0 },
 		{ NULL },
 	};
@@ -375,8 +378,6 @@ static int zones_read(struct profile *p, const struct fields *up)
 	}
 	return 0;
 }
-
-#define D(member) offsetof(struct disk_profile, member)
 
 static int buffer_read(struct disk_profile *d, const struct fields *up)
 {
@@ -454,8 +455,6 @@ static int disk_read(struct profile *p, const struct fields *up)
 	return cache_read(d, &f);
 }
 
-#define C(member) offsetof(struct card_profile, member)
-
 static int card_read(struct profile *p, const struct fields *up)
 {
 	static const struct field table[] = {
@@ -480,8 +479,6 @@ static int card_read(struct profile *p, const struct fields *up)
 		return bad(&f, "unit_sectors", "is not whole pages");
 	return 0;
 }
-
-#define F(member) offsetof(struct flat_profile, member)
 
 static int flat_read(struct profile *p, const struct fields *up)
 {

@@ -16,7 +16,8 @@ enum profile_kind { PROFILE_NONE, PROFILE_FLAT, PROFILE_CARD, PROFILE_DISK };
 /* Tracks of equal length. The zone's places are numbered from its first
  * cylinder on, along the tracks. Not every place holds data: not the `lead`
  * ones at the front, not the `spare` last (or first) ones of each `every`, not
- * the slipped ones, which are faulty. */
+ * the slipped ones, which are faulty. Slips push what is behind them, within
+ * their `every` or through all. */
 struct zone_slip {
 	uint64_t first;
 	uint64_t count;
@@ -31,9 +32,9 @@ struct disk_zone {
 	 * first track. Thousandths of a sector. */
 	int64_t track_skew, cylinder_skew, offset;
 	int64_t lead, every, spare;
-	int64_t spare_first; /* a truth value, as all that end in _on here */
-	int64_t sectors;     /* that hold data */
-	uint64_t lba;	     /* of the first of them */
+	int64_t spare_first, slips_through; /* truth values */
+	int64_t sectors;		    /* that hold data */
+	uint64_t lba;			    /* of the first of them */
 	struct zone_slip *slips;
 	size_t nslips;
 };
