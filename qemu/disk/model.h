@@ -20,8 +20,10 @@ struct disk_request {
 	int64_t arrival;  /* never less than any earlier arrival */
 };
 
-/* What the drive was busy with for one request, ns. Work that a write cache puts
- * off is charged to the request that waits for it, else to model_idle_cost. */
+/* What the drive was busy with for one request, ns: not more than done - start,
+ * as waiting for others is nothing. Work that a write cache puts off is charged to
+ * the request that waits for it, else to model_idle_cost. What a flush makes the
+ * drive write is seek, rotation and transfer; flush is what it costs by itself. */
 struct disk_cost {
 	int64_t overhead, transfer, seek, rotation, flush, eviction;
 };
@@ -41,6 +43,8 @@ struct model;
 int model_new(struct model **out, const struct profile *p, uint64_t sectors,
 	      struct err *e);
 void model_free(struct model *m);
+/* Not before what model_next was asked about: then it counts as arriving then.
+ * The request must lie within the drive. */
 void model_submit(struct model *m, const struct disk_request *r);
 /* When something happens next without another request (a completion, a step of
  * destaging), or -1: nothing will. */

@@ -129,6 +129,37 @@ TEST(disk__fua_goes_to_the_medium)
 	drive_close(&d);
 }
 
+/* MB/s of writes through the cache in a row. */
+static double through(int depth)
+{
+	struct disk_request r = { .op = DISK_WRITE, .sectors = 128,
+				  .fua = true };
+	struct drive d;
+	double mb;
+
+	drive_open_shipped(&d, "wd-10k-sata");
+	for (int i = 0; i < 1000 + depth; i++) {
+		if (i >= depth)
+			drive_wait(&d);
+		r.arrival = d.now;
+		if (i < 1000)
+			model_submit(d.model, &r);
+		r.sector += r.sectors;
+	}
+	mb = 1000 * 128 * 512e3 / d.now;
+	drive_close(&d);
+	return mb;
+}
+
+TEST(disk__writes_through_need_a_queue_to_stream)
+{
+	double one = through(1), many = through(16);
+
+	printf("# depth 1: %.1f MB/s, 16: %.1f\n", one, many);
+	EXPECT(one > 9 && one < 12); /* a turn each */
+	EXPECT(many > 110);
+}
+
 TEST(disk__a_rewrite_replaces_what_is_in_the_cache)
 {
 	struct disk_done c;
