@@ -164,12 +164,11 @@ static void transfer_run(struct transfer *b, const struct run *r, int64_t i,
  */
 static uint64_t landed(const struct disk *d, const struct run *r, int64_t wait)
 {
-	int64_t missed =
-		mech_transfer(d->p, r, r->sectors) - (d->p->period - wait);
+	int64_t ago = d->p->period - wait; /* that its start came by */
 
-	if (!d->p->on_arrival || missed <= 0)
+	if (!d->p->on_arrival || ago >= mech_transfer(d->p, r, r->sectors))
 		return r->sectors;
-	return mech_passed(d->p, r, missed - 1) + 1;
+	return mech_passed(d->p, r, ago) + 1;
 }
 
 /* What passes under the head before the wanted sector is kept. */

@@ -156,6 +156,7 @@ TEST(demerit__is_small_on_measured_disks)
 		show(&row, DATA, disks[i].name);
 		printf(" %7.1f%%\n", disks[i].disksim);
 		EXPECT(row.demerit <= 8);
+		EXPECT(row.demerit < disks[i].disksim + 0.1);
 		sum += row.demerit;
 	}
 	printf("# mean %.2f%%\n", sum / NDISKS);

@@ -105,6 +105,41 @@ TEST(disk__a_flush_is_a_barrier)
 	drive_close(&d);
 }
 
+TEST(disk__a_flush_waits_for_commands_before_it)
+{
+	struct drive d;
+
+	drive_open_shipped(&d, "wd-10k-sata");
+	drive_send(&d, DISK_READ, 50000000, 8);
+	drive_send(&d, DISK_READ, 90000000, 8);
+	drive_send(&d, DISK_FLUSH, 0, 0);
+	for (int i = 0; i < 2; i++)
+		EXPECT(drive_wait(&d).id < 2);
+	EXPECT_INT(drive_wait(&d).id, 2);
+	drive_close(&d);
+}
+
+/* What comes while the same place is written is written again. */
+TEST(disk__a_rewrite_during_destaging_is_not_lost)
+{
+	int64_t wait[2];
+
+	for (int again = 0; again < 2; again++) {
+		struct disk_done c;
+		struct drive d;
+
+		drive_open_shipped(&d, "wd-10k-sata");
+		drive_do(&d, DISK_WRITE, 300000000, 8);
+		if (again)
+			drive_do(&d, DISK_WRITE, 300000000, 8);
+		c = drive_do(&d, DISK_FLUSH, 0, 0);
+		wait[again] = c.done;
+		drive_close(&d);
+	}
+	/* A turn later. */
+	EXPECT(wait[1] - wait[0] == 6 * MS);
+}
+
 TEST(disk__fua_goes_to_the_medium)
 {
 	struct disk_request r = {
@@ -132,7 +167,8 @@ TEST(disk__fua_goes_to_the_medium)
 /* MB/s of writes through the cache in a row. */
 static double through(int depth)
 {
-	struct disk_request r = { .op = DISK_WRITE, .sectors = 128,
+	struct disk_request r = { .op = DISK_WRITE,
+				  .sectors = 128,
 				  .fua = true };
 	struct drive d;
 	double mb;
@@ -283,6 +319,64 @@ TEST(disk__what_was_read_ahead_is_a_hit)
 	c = drive_do(&d, DISK_READ, 100416, 8);
 	EXPECT(c.done - c.start > MS / 4);
 	drive_close(&d);
+}
+
+/* How many of some reads find the sectors before them in the buffer later. */
+static int hits_before(bool free_reads)
+{
+	struct disk_done c;
+	struct drive d;
+	int hits = 0;
+
+	drive_open_shipped(&d, "wd-10k-sata");
+	d.profile->disk.free_reads = free_reads;
+	for (uint64_t i = 1; i < 50; i++) {
+		uint64_t sector = i * 1000003;
+
+		drive_do(&d, DISK_READ, sector, 8);
+		d.now += 30 * MS;
+		c = drive_do(&d, DISK_READ, sector - 100, 8);
+		hits += c.cost.seek + c.cost.rotation == 0;
+	}
+	drive_close(&d);
+	return hits;
+}
+
+TEST(disk__what_passes_before_a_read_is_kept)
+{
+	EXPECT_INT(hits_before(false), 0);
+	printf("# %d hits\n", hits_before(true));
+	EXPECT(hits_before(true) > 30);
+}
+
+/* The mean time of reads of a whole track. */
+static int64_t track_reads(bool on_arrival)
+{
+	struct drive d;
+	int64_t sum = 0;
+
+	drive_open_shipped(&d, "wd-10k-sata");
+	d.profile->disk.on_arrival = on_arrival;
+	d.profile->disk.ahead_sectors = 0;
+	for (uint64_t i = 0; i < 50; i++) {
+		struct disk_done c =
+			drive_do(&d, DISK_READ, 1460 * (1000 + 7 * i), 1460);
+
+		sum += c.done - c.start - c.cost.seek;
+		d.now += i * 777777;
+	}
+	drive_close(&d);
+	return sum / 50;
+}
+
+TEST(disk__a_read_begins_where_the_head_lands)
+{
+	int64_t whole = track_reads(false), landed = track_reads(true);
+
+	/* A turn, and half a turn before it if not, and the bus behind. */
+	printf("# whole %.2f ms, on arrival %.2f\n", whole / 1e6, landed / 1e6);
+	EXPECT(llabs(whole - 9 * MS) < MS);
+	EXPECT(landed > 6 * MS && landed < whole - MS / 2);
 }
 
 TEST(disk__a_trim_forgets_dirty_data)

@@ -90,6 +90,28 @@ TEST(mech__a_stream_never_waits_for_more_than_the_skew)
 	}
 }
 
+TEST(mech__writes_settle_after_any_move)
+{
+	const struct disk_profile *p;
+	struct arm arm = { 100, 1, 0 };
+	struct run r = { .cylinder = 100, .head = 1 };
+	struct drive d;
+
+	drive_open_shipped(&d, "ide-12g-2000");
+	p = &d.profile->disk;
+	EXPECT_INT(mech_seek(p, &arm, &r, true), 0);
+	r.head = 2;
+	EXPECT_INT(mech_seek(p, &arm, &r, false), p->head_switch);
+	EXPECT_INT(mech_seek(p, &arm, &r, true),
+		   p->head_switch + p->write_settle);
+	/* A seek is longer than the switch, which it hides. */
+	r.cylinder = 50;
+	EXPECT_INT(mech_seek(p, &arm, &r, false), p->seek[50]);
+	r.head = 1;
+	EXPECT_INT(mech_seek(p, &arm, &r, true), p->seek[50] + p->write_settle);
+	drive_close(&d);
+}
+
 TEST(mech__passed_is_the_inverse_of_transfer)
 {
 	struct drive d;
