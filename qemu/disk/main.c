@@ -87,7 +87,8 @@ static int numbers(struct server_config *c, const struct options *o,
 {
 	long long size, slow, depth;
 
-	if (parse_size(&size, o->size) || size < 512 || size % 512)
+	if (parse_size(&size, o->size) || size < 512 || size % 512 ||
+	    (uint64_t)size / 512 > TRACE_SECTORS_MAX)
 		return err_set(e, "--size is bytes, a multiple of 512, and not "
 				  "'%s'",
 			       o->size);

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RX_SIZE 16384
+#define RX_SIZE 65536
+/* A write of at most this is taken from where it was read to; a longer one is
+ * read to a place of its own, and so not copied either. */
+#define SMALL 16384
 /* The longest sensible option is a name of 4096 bytes and a few numbers. */
 #define OPTION_MAX 8192
 
@@ -59,6 +62,7 @@ enum state {
 	IN_OPTION,
 	IN_OPTION_DATA,
 	IN_REQUEST,
+	IN_SMALL_PAYLOAD,
 	IN_PAYLOAD,
 	IN_REFUSED, /* the payload of a write that will not be done */
 	IN_END
@@ -333,6 +337,10 @@ static void expect_payload(struct nbd *n)
 {
 	size_t here = n->len - n->at;
 
+	if (n->pending.length <= SMALL) {
+		n->state = IN_SMALL_PAYLOAD;
+		return;
+	}
 	if (n->data_cap < n->pending.length) {
 		free(n->data);
 		n->data_cap = n->pending.length;
@@ -384,6 +392,18 @@ static enum step in_request(struct nbd *n, struct nbd_request *r)
 	return STEP_ON;
 }
 
+static enum step in_small_payload(struct nbd *n, struct nbd_request *r)
+{
+	const uint8_t *p = take(n, n->pending.length);
+
+	if (!p)
+		return STEP_MORE;
+	*r = n->pending;
+	r->data = p;
+	n->state = IN_REQUEST;
+	return STEP_REQUEST;
+}
+
 static enum step in_payload(struct nbd *n, struct nbd_request *r)
 {
 	if (n->data_len < n->pending.length)
@@ -421,8 +441,9 @@ enum nbd_event nbd_next(struct nbd_request *r, struct nbd *n)
 	static enum step (*const steps[])(struct nbd *, struct nbd_request *) = {
 		[IN_FLAGS] = in_flags,     [IN_OPTION] = in_option,
 		[IN_OPTION_DATA] = in_option_data,
-		[IN_REQUEST] = in_request, [IN_PAYLOAD] = in_payload,
-		[IN_REFUSED] = in_refused, [IN_END] = in_end,
+		[IN_REQUEST] = in_request,
+		[IN_SMALL_PAYLOAD] = in_small_payload,
+		[IN_PAYLOAD] = in_payload, [IN_REFUSED] = in_refused, [IN_END] = in_end,
 	};
 
 	for (;;) {

@@ -192,6 +192,8 @@ static int parse_head(struct trace_head *h, const uint8_t *p, size_t n,
 	memcpy(h->profile, q, sizeof(h->profile));
 	if (h->profile[sizeof(h->profile) - 1] || !printable(h->profile))
 		return err_set(e, "a trace whose profile has no name");
+	if (h->sectors > TRACE_SECTORS_MAX)
+		return err_set(e, "a trace of a drive larger than any");
 	if (!h->slow)
 		return err_set(e, "a trace in which time stands still");
 	return 0;

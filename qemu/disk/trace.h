@@ -14,6 +14,7 @@
 /* An operation of the file only: what the drive did that no request waited for.
  * At most one such record, the last. */
 #define TRACE_IDLE 5
+#define TRACE_SECTORS_MAX (1ull << 40)
 
 enum {
 	TRACE_FUA = 1,

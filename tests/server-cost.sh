@@ -1,0 +1,64 @@
+#!/bin/sh
+# What iobisect-disk costs when the drive costs nothing, side by side with nbdkit's
+# memory plugin: fio's IOPS over the same kind of socket, best of some rounds each
+# (ROUNDS, 5), taken in turns. Fails when ours is more than 10 % slower anywhere.
+#   sh tests/server-cost.sh [BUILD]
+. "$(dirname "$0")/lib.sh"
+set -eu
+source=$(cd "$(dirname "$0")/.." && pwd)
+build=${1:-${IOBISECT_BUILD:-$source/build}}
+rounds=${ROUNDS:-5}
+T=$(mktemp -d /dev/shm/iobisect-cost.XXXXXX)
+ours='' theirs=''
+trap 'kill $ours $theirs 2>/dev/null; wait; rm -rf "$T"' EXIT
+trap 'exit 1' INT TERM HUP
+for tool in fio nbdkit jq; do
+	command -v $tool >/dev/null || {
+		echo "skip: no $tool"
+		exit 77
+	}
+done
+cd "$T"
+"$build/bin/iobisect-disk" --size 256M --data "$T/data" --socket "$T/d/ours" \
+	--trace "$T/trace" >"$T/out" &
+ours=$!
+nbdkit -f -U "$T/theirs" memory 256M &
+theirs=$!
+for i in $(seq 100); do
+	[ -S "$T/theirs" ] && [ -S "$T/d/ours" ] && break
+	sleep 0.05
+done
+
+# once SOCKET RW SIZE DEPTH: fio's IOPS.
+once() {
+	fio --name=x --ioengine=nbd --uri="nbd+unix:///?socket=$1" --rw="$2" \
+		--bs="$3" --iodepth="$4" --size=256M --randrepeat=1 \
+		--time_based --runtime="${SECONDS_EACH:-1}" \
+		--output-format=json 2>/dev/null |
+		sed -n '/^{/,$p' | jq '.jobs[0] | .read.iops + .write.iops'
+}
+best() {
+	sort -g "$1" | tail -n 1
+}
+
+once "$T/d/ours" write 128k 16 >/dev/null # both have all their memory
+once "$T/theirs" write 128k 16 >/dev/null
+status=0
+printf '%-10s %5s %6s %10s %10s %6s\n' access size depth ours nbdkit ratio
+for test in randread:4k:1 randwrite:4k:1 randread:4k:16 randwrite:4k:16 \
+	read:128k:16 write:128k:16; do
+	IFS=: read -r rw size depth <<-END
+		$test
+	END
+	: >a
+	: >b
+	for i in $(seq "$rounds"); do
+		once "$T/d/ours" "$rw" "$size" "$depth" >>a
+		once "$T/theirs" "$rw" "$size" "$depth" >>b
+	done
+	awk -v rw="$rw" -v s="$size" -v d="$depth" -v a="$(best a)" \
+		-v b="$(best b)" 'BEGIN {
+		printf "%-10s %5s %6s %10.0f %10.0f %6.2f\n", rw, s, d, a, b, a / b
+		exit a < 0.9 * b }' || status=1
+done
+[ $status = 0 ] || fail 'more than 10 % slower than nbdkit'
