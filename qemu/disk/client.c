@@ -79,8 +79,9 @@ enum nbd_event client_next(struct nbd_request *r, struct client *c)
 		}
 		if (got <= 0)
 			return NBD_END;
-		/* What arrives after a short read rings again (EPOLLET). */
-		c->readable = (size_t)got == room;
+		/* What arrives after a short read rings again (EPOLLET); an
+		 * end that had come with it does not. */
+		c->readable = (size_t)got == room || c->hung_up;
 		nbd_fed(&c->nbd, (size_t)got);
 	}
 }

@@ -29,6 +29,7 @@ struct client {
 	size_t held;           /* bytes of all replies, sent or not */
 	unsigned nslots, in_drive;
 	bool readable; /* there may be more in the socket */
+	bool hung_up;  /* and its end will be there too */
 	bool more;     /* there may be more of what was read from it */
 	bool blocked;  /* the socket takes no more now */
 	bool watched;  /* and it is watched for that to end */

@@ -1,9 +1,12 @@
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,9 +17,13 @@
 #include "str.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
+/* After the connection's end. */
+enum { COMMAND_END_MS = 5000 };
 
 struct options {
 	const char *profile, *size, *data, *socket, *trace, *slow, *depth;
+	const char *client;
+	char **command; /* NULL: none */
 };
 
 static const struct option {
@@ -37,13 +44,17 @@ static const struct option {
 	{ "slow", "N", "be N times slower (1)", FIELD(slow) },
 	{ "depth", "N", "requests in the drive at once, 1 to 64 (16)",
 	  FIELD(depth) },
+	{ "client", "N", "the descriptor on which COMMAND finds its connection "
+	  "to the drive", FIELD(client) },
 };
 #define NOPTIONS (sizeof(options) / sizeof(*options))
 
 static void help(void)
 {
 	puts("usage: iobisect-disk --size BYTES --data FILE --socket PATH "
-	     "[OPTIONS]\n\n"
+	     "[OPTIONS]\n"
+	     "       iobisect-disk --size BYTES --data FILE --client N "
+	     "[OPTIONS] -- COMMAND...\n\n"
 	     "A drive that takes as long as a real one would: an NBD server, "
 	     "one thread,\nrequests in order of arrival.\n");
 	for (size_t i = 0; i < NOPTIONS; i++)
@@ -54,7 +65,8 @@ static void help(void)
 	     "connected socket.\nThen, and upon SIGUSR1, it prints how many "
 	     "requests it served, and how late:\nnanoseconds of real time, 99 % "
 	     "and the worst.\n"
-	     "Exit codes: 0 ended, 1 failed, 2 wrong options.");
+	     "Exit codes: 0 ended, 1 failed, 2 wrong options; COMMAND's own "
+	     "where there is one.");
 }
 
 static const struct option *find(const char *arg)
@@ -68,17 +80,25 @@ static const struct option *find(const char *arg)
 static int parse(struct options *o, char **argv, struct err *e)
 {
 	for (; *argv; argv += 2) {
-		const struct option *opt = find(*argv);
+		const struct option *opt;
 
+		if (!strcmp(*argv, "--")) {
+			o->command = argv + 1;
+			break;
+		}
+		opt = find(*argv);
 		if (!opt)
 			return err_set(e, "no option '%s': see --help", *argv);
 		if (!argv[1])
 			return err_set(e, "%s takes %s", *argv, opt->value);
 		*(const char **)((char *)o + opt->field) = argv[1];
 	}
-	if (!o->size || !o->data || !o->socket)
+	if (!o->size || !o->data || !(o->socket || o->command))
 		return err_set(e, "--size, --data and --socket are needed: see "
 				  "--help");
+	if (o->command && (!*o->command || !o->client || o->socket))
+		return err_set(e, "a command needs --client, and no --socket: "
+				  "see --help");
 	return 0;
 }
 
@@ -137,8 +157,73 @@ static void free_model(struct model **m)
 	model_free(*m);
 }
 
+/* The command */
+
+struct command {
+	pid_t pid; /* 0: none */
+	int socket; /* our end */
+};
+
+static void become(char **argv, int socket, int client)
+{
+	sigset_t none;
+
+	if (dup2(socket, client) < 0) {
+		fprintf(stderr, "iobisect-disk: --client %d: %s\n", client,
+			strerror(errno));
+		_exit(EXIT_USAGE);
+	}
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	execvp(argv[0], argv);
+	fprintf(stderr, "iobisect-disk: run %s: %s\n", argv[0],
+		strerror(errno));
+	_exit(EXIT_FAILED);
+}
+
+/* It is connected before it starts, so there is no socket that another one
+ * could find. */
+static int command_start(struct command *c, const struct options *o,
+			 struct err *e)
+{
+	long long client;
+	int pair[2];
+
+	if (parse_int(&client, o->client, 3, 1 << 20))
+		return err_set(e, "--client is a descriptor from 3 on, and not "
+				  "'%s'",
+			       o->client);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return err_set(e, "make a connection: %m");
+	c->pid = fork();
+	if (c->pid == 0)
+		become(o->command, pair[1], (int)client);
+	close(pair[1]);
+	c->socket = pair[0];
+	return c->pid < 0 ? err_set(e, "run %s: %m", o->command[0]) : 0;
+}
+
+/* How it ended is how we end. It has let go of the drive, or we were told to
+ * end; either way it has little left to do. */
+static int command_wait(struct command *c)
+{
+	int status;
+
+	close(c->socket);
+	for (int i = 0; waitpid(c->pid, &status, WNOHANG) == 0; i++) {
+		if (i == COMMAND_END_MS)
+			kill(c->pid, SIGKILL);
+		usleep(1000);
+	}
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	return 128 + WTERMSIG(status);
+}
+
 static int serve(const struct options *o, struct server_config *c,
-		 struct err *e)
+		 struct command *command, struct err *e)
 {
 	CLEANUP(endpoint_release) struct endpoint socket = ENDPOINT_INIT;
 	CLEANUP(free_profile) struct profile *p = NULL;
@@ -159,14 +244,16 @@ static int serve(const struct options *o, struct server_config *c,
 	    start_trace(&c->trace, o->trace, p ? p->name : "none", c, e))
 		return -1;
 	/* Last: where there is a socket, all else is ready. */
-	r = endpoint_open(&socket, o->socket, e);
+	r = o->command ? command_start(command, o, e)
+		       : endpoint_open(&socket, o->socket, e);
 	c->model = m;
 	c->data = data;
-	c->socket = socket.fd;
+	c->socket = o->command ? command->socket : socket.fd;
 	c->report = report;
 	if (!r) {
 		r = server_run(&late, c, e);
-		report(&late);
+		if (!o->command)
+			report(&late);
 	}
 	if (trace_close(c->trace, r ? &other : e))
 		r = -1;
@@ -177,8 +264,10 @@ int main(int argc, char **argv)
 {
 	struct options o = { NULL };
 	struct server_config c = { 0 };
+	struct command command = { 0 };
 	pid_t parent = getppid();
 	struct err e;
+	int code = 0;
 
 	if (argc == 2 && !strcmp(argv[1], "--help")) {
 		help();
@@ -194,9 +283,14 @@ int main(int argc, char **argv)
 	}
 	if (getppid() != parent)
 		return 0;
-	if (serve(&o, &c, &e)) {
+	if (serve(&o, &c, &command, &e)) {
 		fprintf(stderr, "iobisect-disk: %s\n", e.msg);
-		return EXIT_FAILED;
+		code = EXIT_FAILED;
 	}
-	return 0;
+	if (command.pid > 0) {
+		int its = command_wait(&command);
+
+		code = code ? code : its;
+	}
+	return code;
 }

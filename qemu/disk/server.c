@@ -33,7 +33,7 @@ struct server {
 	unsigned in_drive;
 	uint32_t number;
 	struct client *clients;
-	bool listening, ended;
+	bool listening, knock, ended; /* knock: somebody is at the door */
 };
 
 static int64_t clock_ns(void)
@@ -135,7 +135,8 @@ static bool has_room(const struct server *s, const struct client *c)
 static int watch(struct server *s, struct client *c, int op, bool writable)
 {
 	struct epoll_event ev = {
-		.events = EPOLLIN | EPOLLET | (writable ? EPOLLOUT : 0u),
+		.events = EPOLLIN | EPOLLRDHUP | EPOLLET |
+			  (writable ? EPOLLOUT : 0u),
 		.data.ptr = c,
 	};
 
@@ -291,41 +292,54 @@ static void take_signal(struct server *s)
 	}
 }
 
-static int handle(struct server *s, const struct epoll_event *ev, struct err *e)
+static void note(struct server *s, const struct epoll_event *ev)
 {
 	struct client *c = ev->data.ptr;
 
 	if (ev->data.ptr == &s->timer)
-		return 0;
+		return;
 	if (ev->data.ptr == &s->signals) {
 		take_signal(s);
-		return 0;
+	} else if (ev->data.ptr == s) {
+		s->knock = true;
+	} else {
+		c->readable = true;
+		if (ev->events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+			c->hung_up = true;
+		if (ev->events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
+			c->blocked = false;
 	}
-	if (ev->data.ptr == s)
-		return accept_clients(s, e);
-	c->readable = true;
-	if (ev->events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
-		c->blocked = false;
+}
+
+/* *more: somebody could have another turn at once. Who leaves is seen before who
+ * comes, and so makes room. */
+static int serve_all(bool *more, struct server *s, struct err *e)
+{
+	*more = s->knock;
+	for (struct client *c = s->clients; c; c = c->next)
+		*more |= serve(s, c);
+	if (s->knock && accept_clients(s, e))
+		return -1;
+	s->knock = false;
+	reap(s);
 	return 0;
 }
 
 static int loop(struct server *s, struct err *e)
 {
 	struct epoll_event ev[SEATS + 3];
-	bool more = false;
+	/* one that was handed over waits for the greeting */
+	bool more = s->clients != NULL;
 
 	while (!s->ended) {
 		int n = epoll_wait(s->epoll, ev, SEATS + 3, more ? 0 : -1);
 
 		for (int i = 0; i < n; i++)
-			if (handle(s, &ev[i], e))
-				return -1;
+			note(s, &ev[i]);
 		if (s->config->model)
 			run_drive(s);
-		more = false;
-		for (struct client *c = s->clients; c; c = c->next)
-			more |= serve(s, c);
-		reap(s);
+		if (serve_all(&more, s, e))
+			return -1;
 		if (s->config->model)
 			set_timer(s);
 		if (s->config->trace)
