@@ -21,7 +21,9 @@
 /* A whole frame is some KiB. */
 #define MOST_RESULTS (1 << 20)
 
-/* Inherited descriptors start here, clear of the streams. */
+/* Where QEMU finds its connection to a modelled drive. Inherited descriptors
+ * start above, clear of the streams too. */
+#define DRIVE_FD 9
 #define FIRST_FD 10
 
 /* A serial that every device takes: an IDE disk's has 20 characters. */
@@ -81,7 +83,8 @@ static bool is_qemu(const struct watch *w, const char *line)
 	const char *name = strrchr(w->r->machine->program, '/');
 
 	name = name ? name + 1 : w->r->machine->program;
-	return str_starts(line, name) && line[strlen(name)] == ':';
+	return str_starts(line, "iobisect-disk: ") ||
+	       (str_starts(line, name) && line[strlen(name)] == ':');
 }
 
 static void take_console(void *ctx, const char *line)
@@ -170,6 +173,32 @@ static void add_device(struct strv *argv, const struct boot_request *r)
 	}
 }
 
+/* The drive starts QEMU: it is connected before, and ends with it. */
+static void add_model(struct strv *argv, const struct boot_request *r, int fd)
+{
+	strv_add(argv, r->disk_program);
+	strv_add(argv, "--profile");
+	strv_add(argv, r->profile);
+	strv_add(argv, "--size");
+	strv_addf(argv, "%lld", r->drive_bytes);
+	strv_add(argv, "--data");
+	strv_addf(argv, "fd:%d", fd);
+	strv_add(argv, "--slow");
+	strv_addf(argv, "%d", r->slow);
+	strv_add(argv, "--trace");
+	strv_add(argv, r->trace);
+	strv_add(argv, "--client");
+	strv_addf(argv, "%d", DRIVE_FD);
+	strv_add(argv, "--");
+}
+
+static void add_client(struct strv *argv)
+{
+	strv_add(argv, "-blockdev");
+	strv_addf(argv, "driver=nbd,node-name=drive,server.type=fd,"
+			"server.str=%d", DRIVE_FD);
+}
+
 /* Cached writes to memory, or to a file nobody needs after the boot: a guest's
  * flush has nothing to wait for. A real device is written past our cache, and
  * flushed. */
@@ -235,12 +264,17 @@ static void add_consoles(struct strv *argv)
 static void make_argv(struct strv *argv, const struct boot_request *r,
 		      int drive, int initramfs)
 {
+	if (r->profile)
+		add_model(argv, r, drive);
 	strv_add(argv, r->machine->program);
 	add_all(argv, &r->machine->args);
 	add_all(argv, r->kvm ? &r->machine->kvm : &r->machine->tcg);
 	add_kernel(argv, r, initramfs);
 	add_consoles(argv);
-	add_drive(argv, r, drive);
+	if (r->profile)
+		add_client(argv);
+	else
+		add_drive(argv, r, drive);
 	add_device(argv, r);
 }
 

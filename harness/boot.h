@@ -33,6 +33,11 @@ struct boot_request {
 	int drive_fd;              /* the drive's content */
 	long long drive_bytes;
 	bool drive_is_device;      /* drive_fd is a real block device */
+	/* The modelled drive, all of qemu/disk/: its program and profile; NULL:
+	 * none, the content answers at once. */
+	const char *disk_program, *profile;
+	int slow;                  /* slow motion of that drive, 1: none */
+	const char *trace;         /* file for its requests */
 	const char *serial;        /* the drive's serial */
 	const char *console;       /* file for the console's text */
 	bool verbose_console;      /* every kernel message, not warnings only */

@@ -39,5 +39,7 @@ int cmd_run(struct ctx *c, struct err *e);
 int cmd_test(struct ctx *c, struct err *e);
 int cmd_bench(struct ctx *c, struct err *e);
 int cmd_doctor(struct ctx *c, struct err *e);
+int cmd_drives(struct ctx *c, struct err *e);
+int cmd_trace(struct ctx *c, struct err *e);
 
 #endif

@@ -1,6 +1,7 @@
 #include "lab.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "build.h"
 #include "device.h"
 #include "doctor.h"
+#include "drives.h"
 #include "image.h"
 #include "kconfig.h"
 #include "kernels.h"
@@ -22,15 +24,20 @@
 #include "question.h"
 #include "scratch.h"
 #include "sha256.h"
+#include "stats.h"
 #include "treestate.h"
 
 #define SERIAL         "IOBISECT1"
 #define BOOT_TIMEOUT_S 90.0
 #define RUN_TIMEOUT_S  900.0
+#define JOURNAL_COMMIT_S 5 /* the kernel's default */
 #define MAKE_TIMEOUT_S 7200.0
 /* A boot is disturbed when others wanted the processors for more than this. */
 #define DISTURBED       0.5
 #define DISTURBED_TRIES 3
+/* ... or its modelled drive answered one in a hundred requests later than this,
+ * of its own time. */
+#define LATE_NS 500e3
 
 struct lab {
 	const struct question *q;
@@ -48,6 +55,7 @@ struct lab {
 	struct str initramfs; /* with the job */
 	char *compiler;	      /* as build_compiler says; NULL: not asked */
 	char *image;          /* the made file system */
+	char *disk, *profile; /* of a modelled drive; NULL: none */
 	double image_s;       /* mkfs time not yet charged to a trial */
 	struct lab_time spent;
 };
@@ -111,12 +119,27 @@ static int merge_config(struct lab *l, struct err *e)
 	return kconfig_merge(&l->wanted, &files, e);
 }
 
+/* A journal is committed every five seconds; in slow motion, of the drive's. */
+static void write_options(struct str *job, const struct lab *l)
+{
+	static const char *const journals[] = { "ext3", "ext4", "reiserfs" };
+	CLEANUP(str_release) struct str s = STR_INIT;
+
+	str_puts(&s, l->fs->options ? l->fs->options : "");
+	for (size_t i = 0; l->q->slow > 1 && i < ARRAY_SIZE(journals); i++)
+		if (!strcmp(l->fs->name, journals[i]))
+			str_fmt(&s, "%scommit=%d", s.len ? "," : "",
+				JOURNAL_COMMIT_S * l->q->slow);
+	if (s.len)
+		str_fmt(job, "options %s\n", str_c(&s));
+}
+
 static void write_job(struct str *job, const struct lab *l)
 {
 	str_fmt(job, "protocol %d\n", PROTOCOL_VERSION);
 	str_fmt(job, "fs %s\n", l->fs->name);
-	if (l->fs->options && *l->fs->options)
-		str_fmt(job, "options %s\n", l->fs->options);
+	write_options(job, l);
+	str_fmt(job, "slow %d\n", l->q->slow);
 	str_fmt(job, "bytes %lld\n", l->q->drive_bytes);
 	str_fmt(job, "ram %lld\n", (long long)l->q->mem_mb << 20);
 	str_fmt(job, "id %lld %s\n", l->fs->id_offset, l->fs->id_hex);
@@ -205,6 +228,18 @@ static int make_image(struct lab *l, struct err *e)
 	return 0;
 }
 
+static int find_drive(struct lab *l, struct err *e)
+{
+	if (!l->q->drive)
+		return 0;
+	l->disk = xfmt("%s/../../bin/iobisect-disk", l->share);
+	if (!file_is_regular(l->disk))
+		return err_set(e, "%s is missing: build or install iobisect "
+				  "again",
+			       l->disk);
+	return drives_find(&l->profile, NULL, l->share, l->q->drive, e);
+}
+
 static int prepare(struct lab *l, struct err *e)
 {
 	AUTOFREE char *dir = xfmt("%s/qemu", l->share);
@@ -218,7 +253,7 @@ static int prepare(struct lab *l, struct err *e)
 	if (scratch_is(l->logs, l->cache) &&
 	    scratch_claim(&l->scratch, l->logs, l->p, e))
 		return -1;
-	if (dir_make(trials, e) || merge_config(l, e) || choose_accel(l, e) ||
+	if (find_drive(l, e) || dir_make(trials, e) || merge_config(l, e) || choose_accel(l, e) ||
 	    make_initramfs(l, e) || make_image(l, e))
 		return -1;
 	return 0;
@@ -257,6 +292,8 @@ void lab_close(struct lab *l)
 	str_release(&l->initramfs);
 	free(l->compiler);
 	free(l->image);
+	free(l->disk);
+	free(l->profile);
 	free(l->tree);
 	free(l->share);
 	free(l->cache);
@@ -464,7 +501,8 @@ static int fresh_drive(int *fd, struct lab *l, struct err *e)
 }
 
 static int boot_once(struct boot *out, struct lab *l, const struct kernel *k,
-		     const char *console, bool verbose, struct err *e)
+		     const char *console, const char *trace, bool verbose,
+		     struct err *e)
 {
 	CLEANUP(image_drive_close) int fd = -1;
 	struct boot_request r = {
@@ -480,7 +518,11 @@ static int boot_once(struct boot *out, struct lab *l, const struct kernel *k,
 		.console = console,
 		.verbose_console = verbose,
 		.boot_timeout = BOOT_TIMEOUT_S,
-		.run_timeout = RUN_TIMEOUT_S,
+		.run_timeout = RUN_TIMEOUT_S * l->q->slow,
+		.disk_program = l->disk,
+		.profile = l->profile,
+		.slow = l->q->slow,
+		.trace = trace,
 	};
 
 	if (fresh_drive(&fd, l, e))
@@ -543,13 +585,14 @@ static int one_trial(struct trial *t, struct lab *l, const struct kernel *k,
 	AUTOFREE char *console = xfmt("%s/trials/%d.log", l->logs, t->number);
 	AUTOFREE char *results =
 		xfmt("%s/trials/%d.results", l->logs, t->number);
+	AUTOFREE char *trace = xfmt("%s/trials/%d.trace", l->logs, t->number);
 
 	for (int try = 0; try < 2; try++) {
 		CLEANUP(boot_release) struct boot b = { 0 };
 
 		progress_stage(l->p, "%s: boot %d%s", name, t->number,
 			       try ? " again, with all messages" : "");
-		if (boot_once(&b, l, k, console, try > 0, e) ||
+		if (boot_once(&b, l, k, console, trace, try > 0, e) ||
 		    file_write(results, str_c(&b.results), b.results.len, e))
 			return -1;
 		take_boot(t, &b, &l->q->workloads);
@@ -557,6 +600,24 @@ static int one_trial(struct trial *t, struct lab *l, const struct kernel *k,
 		if (t->outcome == BOOT_OK)
 			break;
 	}
+	return 0;
+}
+
+/* A modelled drive knows how late it answered: 1 is as much as may be. */
+static int lateness(double *out, const struct lab *l, int number,
+		    struct err *e)
+{
+	CLEANUP(trace_release) struct trace t = { .n = 0 };
+	AUTOFREE char *path = xfmt("%s/trials/%d.trace", l->logs, number);
+	struct stats s;
+
+	*out = 0;
+	if (!l->profile)
+		return 0;
+	if (trace_read(&t, path, e))
+		return -1;
+	stats_of(&s, &t);
+	*out = (double)s.late_p99 / (LATE_NS * l->q->slow);
 	return 0;
 }
 
@@ -583,7 +644,7 @@ int lab_trial(struct trial *out, struct lab *l, const struct kernel *k,
 	*out = (struct trial){ 0 };
 	for (int try = 0; try < DISTURBED_TRIES; try++) {
 		struct trial t = { .number = number, .mkfs_s = l->image_s };
-		double before = pressure_cpu(), start = now_s(), share;
+		double before = pressure_cpu(), start = now_s(), share, late;
 
 		snprintf(t.commit, sizeof(t.commit), "%s", hex);
 		snprintf(t.identity, sizeof(t.identity), "%s", k->identity);
@@ -593,7 +654,12 @@ int lab_trial(struct trial *out, struct lab *l, const struct kernel *k,
 			trial_release(out);
 			return -1;
 		}
-		share = disturbance(before, start);
+		if (lateness(&late, l, number, e)) {
+			trial_release(&t);
+			trial_release(out);
+			return -1;
+		}
+		share = fmax(disturbance(before, start), late * DISTURBED);
 		if (share < least) {
 			trial_release(out);
 			*out = t;

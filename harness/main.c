@@ -46,6 +46,11 @@ static const struct command commands[] = {
 	  "begin from such a log, ours or git's" },
 	{ "reset", cmd_reset, TAKES_REPO, "",
 	  "end the bisection; its directory is kept aside" },
+	{ "drives", cmd_drives, TAKES_JSON, "",
+	  "the modelled drives that --drive can name" },
+	{ "trace", cmd_trace, TAKES_REPO | TAKES_TRACE, "BOOT|FILE",
+	  "what reached the modelled drive in a boot of this bisection, or in a "
+	  "trace's file" },
 	{ "doctor", cmd_doctor, TAKES_QUESTION | TAKES_JSON, "",
 	  "check every tool that is needed, and say what to install" },
 };
@@ -99,7 +104,7 @@ static void catch_signals(void)
 static int no_args(const struct ctx *c, struct err *e)
 {
 	static const char *const bare[] = { "run", "next", "status", "log",
-					    "reset", "doctor" };
+					    "reset", "doctor", "drives" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(bare); i++)
 		if (!strcmp(c->verb, bare[i]) && c->o.args.n)

@@ -39,6 +39,12 @@ static const struct option_row table[] = {
 	{ "--device", "D", TEXT, AT(device), TAKES_QUESTION,
 	  "sata, ide, sd, usb, scsi, virtio, or a real drive's path under "
 	  "/dev/disk/by-id, NAME:PATH to attach it as NAME's (default: sata)" },
+	{ "--drive", "DRIVE", TEXT, AT(drive), TAKES_QUESTION,
+	  "the mechanics behind it: a name that iobisect drives lists, or a "
+	  "profile's path (default: none, as fast as the host)" },
+	{ "--slow", "N", TEXT, AT(slow), TAKES_QUESTION,
+	  "slow motion: that drive N times slower, and times divided by N "
+	  "(default: 1)" },
 	{ "--erase", "SERIAL", TEXT, AT(erase), TAKES_QUESTION,
 	  "confirms that the real drive with this serial may be erased" },
 	{ "--fs", "F", TEXT, AT(fs), TAKES_QUESTION,
@@ -72,6 +78,9 @@ static const struct option_row table[] = {
 	  "directory)" },
 	{ "--json", NULL, FLAG, AT(json), TAKES_JSON,
 	  "print the result as JSON" },
+	{ "--blktrace", "FILE", TEXT, AT(blktrace), TAKES_TRACE,
+	  "write it for blkparse, btt and iowatcher, who want a name that ends "
+	  "in .blktrace.0" },
 	{ "--verbose", NULL, FLAG, AT(verbose), 0,
 	  "show every line of make and of the boots" },
 	{ "--help", NULL, FLAG, AT(help), 0, "print this" },
@@ -312,6 +321,12 @@ static char *copy(const char *s, const char *def)
 
 static int files(struct question *q, const struct options *o, struct err *e)
 {
+	if (o->drive && strchr(o->drive, '/')) {
+		free(q->drive);
+		q->drive = NULL;
+		if (full_path(&q->drive, o->drive, e))
+			return -1;
+	}
 	if (o->config && full_path(&q->config, o->config, e))
 		return -1;
 	for (size_t i = 0; i < o->fragments.n; i++) {
@@ -358,6 +373,7 @@ int options_question(struct question *q, const struct options *o, struct err *e)
 	q->term_old = copy(o->term_old, "good");
 	q->term_new = copy(o->term_new, "bad");
 	q->device = copy(o->device, "sata");
+	q->drive = copy(o->drive, NULL);
 	q->erase = copy(o->erase, NULL);
 	q->fs = copy(o->fs, "ext2");
 	q->threshold = copy(o->threshold, NULL);
@@ -366,6 +382,7 @@ int options_question(struct question *q, const struct options *o, struct err *e)
 	q->cc = copy(o->cc, NULL);
 	if (number(&q->runs, "--runs", o->runs, 3, 1, 1000, e) ||
 	    number(&q->mem_mb, "--mem", o->mem, 128, 32, 65536, e) ||
+	    number(&q->slow, "--slow", o->slow, 1, 1, 100, e) ||
 	    number(&q->jobs, "--jobs", o->jobs, 0, 1, 1024, e))
 		return -1;
 	if (o->size && (parse_size(&q->drive_bytes, o->size) ||

@@ -13,6 +13,7 @@ enum {
 	TAKES_ENDS = 1 << 2,     /* --good, --bad, terms, --first-parent */
 	TAKES_JSON = 1 << 3,
 	TAKES_PATHS = 1 << 4, /* -- PATHS */
+	TAKES_TRACE = 1 << 5,
 };
 
 struct options {
@@ -20,7 +21,8 @@ struct options {
 	char *repo, *session, *bad, *term_old, *term_new;
 	struct strv goods;
 	struct strv workloads; /* as given, not yet split */
-	char *device, *erase, *fs, *threshold, *size, *mem, *runs, *jobs;
+	char *device, *drive, *slow, *erase, *fs, *threshold, *size, *mem, *runs, *jobs;
+	char *blktrace;
 	char *machine, *accel, *cc, *config;
 	struct strv fragments;
 	struct strv args;  /* what is no option */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "boot.h"
+#include "drives.h"
 #include "pathspec.h"
 #include "proc.h"
 #include "sha256.h"
@@ -33,6 +34,7 @@ static int check_number(const char *name, long long v, long long lo,
 static int check_numbers(const struct question *q, struct err *e)
 {
 	if (check_number("runs", q->runs, 1, 1000, e) ||
+	    check_number("slow", q->slow, 1, 100, e) ||
 	    check_number("mem_mb", q->mem_mb, 32, 65536, e) ||
 	    check_number("jobs", q->jobs, 0, 1024, e))
 		return -1;
@@ -156,6 +158,8 @@ static int sum_files(struct strv *out, const struct question *q, struct err *e)
 		if (str_starts(q->workloads.v[i], "exec:") &&
 		    add_sum(out, q->workloads.v[i] + strlen("exec:"), e))
 			return -1;
+	if (q->drive && strchr(q->drive, '/') && add_sum(out, q->drive, e))
+		return -1;
 	if (q->config && add_sum(out, q->config, e))
 		return -1;
 	for (size_t i = 0; i < f->n; i++)
@@ -196,6 +200,30 @@ int question_check(const struct question *q, struct err *e)
 			       check_threshold(q->threshold, e) ||
 			       check_workloads(&q->workloads, e)
 		       ? -1
+		       : 0;
+}
+
+static int check_drive(const struct question *q, const char *share,
+		       struct err *e)
+{
+	CLEANUP(drives_entry_release) struct drives_entry d = { 0 };
+	AUTOFREE char *path = NULL;
+
+	if (!q->drive && q->slow > 1)
+		return err_set(e, "slow motion is of a modelled drive: name one "
+				  "with --drive");
+	if (!q->drive)
+		return 0;
+	if (strchr(q->device, '/'))
+		return err_set(e, "%s is a real drive: it has mechanics of its "
+				  "own (--drive)",
+			       q->device);
+	if (drives_find(&path, &d, share, q->drive, e))
+		return -1;
+	return d.bytes && q->drive_bytes > d.bytes
+		       ? err_set(e, "the drive %s has %lld MiB, and %lld are "
+				    "needed",
+				 q->drive, d.bytes >> 20, q->drive_bytes >> 20)
 		       : 0;
 }
 
@@ -309,6 +337,8 @@ int question_settle(struct question *q, const char *share, struct err *e)
 				  "least %lld MiB (--size)",
 			       q->drive_bytes >> 20, fs->name,
 			       fs->min_bytes >> 20);
+	if (check_drive(q, share, e))
+		return -1;
 	/* Once and for all: times under KVM and TCG cannot be compared. */
 	if (!strcmp(q->accel, "auto")) {
 		free(q->accel);

@@ -1,5 +1,7 @@
 #include "record.h"
 
+#include "drives.h"
+
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -180,6 +182,7 @@ void question_release(struct question *q)
 	free(q->term_old);
 	free(q->term_new);
 	free(q->device);
+	free(q->drive);
 	free(q->erase);
 	free(q->fs);
 	free(q->threshold);
@@ -201,6 +204,8 @@ char *record_question(const struct question *q)
 	put_str(o, "term_new", q->term_new);
 	put_list(o, "workloads", &q->workloads);
 	put_str(o, "device", q->device);
+	put_str(o, "drive", q->drive);
+	put_int(o, "slow", q->slow);
 	put_str(o, "erase", q->erase);
 	put_str(o, "fs", q->fs);
 	put_str(o, "threshold", q->threshold);
@@ -234,6 +239,8 @@ int record_question_parse(struct question *out, const char *text_,
 	out->term_new = get_str(&r, "term_new", true);
 	get_list(&out->workloads, &r, "workloads");
 	out->device = get_str(&r, "device", true);
+	out->drive = get_str(&r, "drive", false);
+	out->slow = get(&r, "slow") ? get_count(&r, "slow") : 1;
 	out->erase = get_str(&r, "erase", false);
 	out->fs = get_str(&r, "fs", true);
 	out->threshold = get_str(&r, "threshold", false);
@@ -613,6 +620,19 @@ char *record_answer(const struct answer *a)
 		json_array_append_new(rows, row_json(&a->rows[i]));
 	json_object_set_new(o, "kernels", rows);
 	return dump(o, JSON_INDENT(2));
+}
+
+char *record_drive(const struct drives_entry *d)
+{
+	json_t *o = json_object();
+
+	put_str(o, "name", d->name);
+	put_str(o, "description", d->description);
+	if (d->rated > 0)
+		put_num(o, "rated_mb_per_s", d->rated);
+	if (d->bytes)
+		put_int(o, "bytes", d->bytes);
+	return dump(o, JSON_COMPACT);
 }
 
 char *record_findings(const struct finding *f, int n)

@@ -14,6 +14,9 @@ struct question {
 	char *term_old, *term_new;
 	struct strv workloads; /* canonical specs; exec: with a full path */
 	char *device;          /* a name of qemu/, or a path of a real one */
+	char *drive;           /* a name of qemu/drives/, or a path; NULL: no
+				* mechanics */
+	int slow;              /* slow motion of the drive; 1: none */
 	char *erase;           /* the confirmed serial of a real one; or NULL */
 	char *fs;
 	char *threshold;       /* as given, or NULL */
@@ -87,6 +90,10 @@ struct answer {
 	int nrows;
 };
 char *record_answer(const struct answer *a); /* indented; caller frees */
+
+/* drives --json: one line a drive */
+struct drives_entry;
+char *record_drive(const struct drives_entry *d);
 
 /* doctor --json */
 struct finding {

@@ -52,7 +52,7 @@ for test in randread:4k:1 randwrite:4k:1 randread:4k:16 randwrite:4k:16 \
 	END
 	: >a
 	: >b
-	for i in $(seq "$rounds"); do
+	for _ in $(seq "$rounds"); do
 		once "$T/d/ours" "$rw" "$size" "$depth" >>a
 		once "$T/theirs" "$rw" "$size" "$depth" >>b
 	done

@@ -11,7 +11,6 @@ flex bison bc perl libelf-dev libssl-dev ccache xz-utils gzip
 qemu-system-x86 e2fsprogs xfsprogs reiserfsprogs dosfstools faketime
 busybox-static man-db"
 
-
 say() {
 	printf '\n== %s\n' "$*"
 }

@@ -5,7 +5,7 @@ man=$IOBISECT_SOURCE/docs/iobisect.1
 expect 0 iobisect --help
 cp "$T/out" "$T/help"
 commands=$(sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' "$T/help" | grep -v '^iobisect$')
-[ "$(echo "$commands" | wc -l)" = 13 ] || fail "not 13 commands: $commands"
+[ "$(echo "$commands" | wc -l)" = 15 ] || fail "not 15 commands: $commands"
 for c in $commands; do
 	expect 0 iobisect "$c" --help
 	has "$T/out" "usage: iobisect $c"

@@ -19,15 +19,15 @@ drive() {
 		>"$T/served" 2>"$T/drive.err" &
 	drive=$!
 	until [ -S "$T/d/s" ]; do
-		kill -0 $drive 2>/dev/null || fail "$(cat "$T/drive.err")"
+		kill -0 "$drive" 2>/dev/null || fail "$(cat "$T/drive.err")"
 		sleep 0.01
 	done
 }
 
 # stop: ends it, as a harness would; its exit code must be 0.
 stop() {
-	kill $drive
-	wait $drive || fail "the drive ended with $?: $(cat "$T/drive.err")"
+	kill "$drive"
+	wait "$drive" || fail "the drive ended with $?: $(cat "$T/drive.err")"
 	[ ! -e "$T/d" ] || fail 'the socket is left behind'
 	trace stats "$T/trace" >"$T/stats"
 	[ "$(stat_of torn)" = 0 ] || fail 'the trace is torn'
