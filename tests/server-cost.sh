@@ -24,7 +24,7 @@ cd "$T"
 ours=$!
 nbdkit -f -U "$T/theirs" memory 256M &
 theirs=$!
-for i in $(seq 100); do
+for _ in $(seq 100); do
 	[ -S "$T/theirs" ] && [ -S "$T/d/ours" ] && break
 	sleep 0.05
 done
