@@ -248,19 +248,18 @@ static void add_client(struct server *s, int fd)
 		client_gone(c);
 }
 
-static int accept_clients(struct server *s, struct err *e)
+/* One each time that the socket rings: it came before the ring, and whoever left
+ * before it came has been seen to leave. The next one rings again. */
+static int accept_client(struct server *s, struct err *e)
 {
-	for (;;) {
-		int fd = accept4(s->config->socket, NULL, NULL,
-				 SOCK_NONBLOCK | SOCK_CLOEXEC);
+	int fd = accept4(s->config->socket, NULL, NULL,
+			 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-		if (fd >= 0)
-			add_client(s, fd);
-		else if (errno == EAGAIN)
-			return 0;
-		else if (errno != EINTR && errno != ECONNABORTED)
-			return err_set(e, "accept a client: %m");
-	}
+	if (fd >= 0)
+		add_client(s, fd);
+	else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		return err_set(e, "accept a client: %m");
+	return 0;
 }
 
 /* A client that has gone stays while the drive works for it. */
@@ -318,7 +317,7 @@ static int serve_all(bool *more, struct server *s, struct err *e)
 	*more = s->knock;
 	for (struct client *c = s->clients; c; c = c->next)
 		*more |= serve(s, c);
-	if (s->knock && accept_clients(s, e))
+	if (s->knock && accept_client(s, e))
 		return -1;
 	s->knock = false;
 	reap(s);
