@@ -3,6 +3,15 @@
 . "$(dirname "$0")/disk.sh"
 needs nbdinfo fio
 
+# busy: until the client has written for a while
+busy() {
+	until [ "$(du -k "$T/img" 2>/dev/null | cut -f1)" -gt 200 ] 2>/dev/null; do
+		kill -0 $client || fail 'the client is gone'
+		sleep 0.01
+	done
+	sleep 0.1
+}
+
 # refused CODE TEXT OPTIONS...
 refused() {
 	code=$1 text=$2
@@ -88,6 +97,7 @@ has "$T/out" 'requests 0'
 
 # It ends when its parent is killed, and leaves a whole trace and no socket.
 flat 3000
+rm -f img
 sh -c "iobisect-disk --size 4M --data img --socket '$T/d/s' --trace trace \
 	--profile flat.json >served & echo \$! >pid; wait" &
 parent=$!
@@ -95,8 +105,7 @@ until [ -S "$T/d/s" ]; do sleep 0.01; done
 fio --name=x --ioengine=nbd --uri="$uri" --rw=write --bs=4k --iodepth=16 \
 	--size=4M --time_based --runtime=20 >/dev/null 2>&1 &
 client=$!
-until [ "$(nbdinfo --size "$uri" 2>&1)" = 4194304 ]; do sleep 0.01; done
-sleep 0.3
+busy
 kill -9 $parent
 wait $parent || :
 while kill -0 "$(cat pid)" 2>/dev/null; do sleep 0.01; done
@@ -108,12 +117,12 @@ trace stats "$T/trace" >"$T/stats"
 [ "$(stat_of writes.requests)" -gt 10 ] || fail 'an empty trace'
 
 # A client that is killed in the middle of its requests disturbs nobody.
+rm -f img
 drive --size 4M --profile flat.json
 fio --name=x --ioengine=nbd --uri="$uri" --rw=randrw --bs=64k --iodepth=16 \
 	--size=4M --time_based --runtime=20 >/dev/null 2>&1 &
 client=$!
-until [ "$(nbdinfo --size "$uri" 2>&1)" = 4194304 ]; do sleep 0.01; done
-sleep 0.3
+busy
 pkill -9 -P $client || :
 kill -9 $client
 wait $client || :
