@@ -6,7 +6,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD_DIR:-$source/build}
 
 packages="gcc libc6-dev make cmake pkg-config git musl-tools
-libgit2-dev libjansson-dev libext2fs-dev zlib1g-dev libcurl4-openssl-dev
+libgit2-dev libjansson-dev libext2fs-dev comerr-dev libcurl4-openssl-dev
 flex bison bc perl libelf-dev libssl-dev ccache xz-utils gzip
 qemu-system-x86 e2fsprogs xfsprogs reiserfsprogs dosfstools faketime
 busybox-static man-db"
