@@ -14,13 +14,13 @@
 #include "doctor.h"
 #include "drives.h"
 #include "image.h"
+#include "initramfs.h"
 #include "kconfig.h"
 #include "kernels.h"
 #include "lock.h"
 #include "measure.h"
 #include "pressure.h"
 #include "proc.h"
-#include "protocol.h"
 #include "question.h"
 #include "scratch.h"
 #include "sha256.h"
@@ -30,7 +30,6 @@
 #define SERIAL         "IOBISECT1"
 #define BOOT_TIMEOUT_S 90.0
 #define RUN_TIMEOUT_S  900.0
-#define JOURNAL_COMMIT_S 5 /* the kernel's default */
 #define MAKE_TIMEOUT_S 7200.0
 /* A boot is disturbed when others wanted the processors for more than this. */
 #define DISTURBED       0.5
@@ -119,86 +118,6 @@ static int merge_config(struct lab *l, struct err *e)
 	return kconfig_merge(&l->wanted, &files, e);
 }
 
-/* A journal is committed every five seconds; in slow motion, of the drive's. */
-static void write_options(struct str *job, const struct lab *l)
-{
-	static const char *const journals[] = { "ext3", "ext4", "reiserfs" };
-	CLEANUP(str_release) struct str s = STR_INIT;
-
-	str_puts(&s, l->fs->options ? l->fs->options : "");
-	for (size_t i = 0; l->q->slow > 1 && i < ARRAY_SIZE(journals); i++)
-		if (!strcmp(l->fs->name, journals[i]))
-			str_fmt(&s, "%scommit=%d", s.len ? "," : "",
-				JOURNAL_COMMIT_S * l->q->slow);
-	if (s.len)
-		str_fmt(job, "options %s\n", str_c(&s));
-}
-
-static void write_job(struct str *job, const struct lab *l)
-{
-	str_fmt(job, "protocol %d\n", PROTOCOL_VERSION);
-	str_fmt(job, "fs %s\n", l->fs->name);
-	write_options(job, l);
-	str_fmt(job, "slow %d\n", l->q->slow);
-	str_fmt(job, "bytes %lld\n", l->q->drive_bytes);
-	str_fmt(job, "ram %lld\n", (long long)l->q->mem_mb << 20);
-	str_fmt(job, "id %lld %s\n", l->fs->id_offset, l->fs->id_hex);
-	str_puts(job, "wait 60\nprobe 1\n");
-	for (size_t i = 0; i < l->q->workloads.n; i++)
-		str_fmt(job, "workload %s\n", l->q->workloads.v[i]);
-}
-
-/* exec: workloads bring their program, and busybox for scripts. */
-static int add_programs(struct image_file *files, int *n, struct str *data,
-			const struct lab *l, struct err *e)
-{
-	for (size_t i = 0; i < l->q->workloads.n; i++) {
-		const char *spec = l->q->workloads.v[i];
-
-		if (!str_starts(spec, "exec:"))
-			continue;
-		if (*n)
-			return err_set(e, "%s: only one exec: workload a "
-					  "session",
-				       spec);
-		if (file_read(&data[0], spec + strlen("exec:"), e))
-			return -1;
-		files[(*n)++] = (struct image_file){ .name = "exec/program",
-						     .data = data[0].buf,
-						     .n = data[0].len,
-						     .mode = S_IFREG | 0755 };
-		if (!file_exists("/bin/busybox"))
-			continue;
-		if (file_read(&data[1], "/bin/busybox", e))
-			return -1;
-		files[(*n)++] = (struct image_file){ .name = "bin/busybox",
-						     .data = data[1].buf,
-						     .n = data[1].len,
-						     .mode = S_IFREG | 0755 };
-		files[(*n)++] = (struct image_file){ .name = "bin/sh",
-						     .data = "busybox",
-						     .n = strlen("busybox"),
-						     .mode = S_IFLNK | 0777 };
-	}
-	return 0;
-}
-
-static int make_initramfs(struct lab *l, struct err *e)
-{
-	CLEANUP(str_release) struct str job = STR_INIT;
-	AUTOFREE char *init = xfmt("%s/init", l->share);
-	struct str data[2] = { STR_INIT, STR_INIT };
-	struct image_file extra[3];
-	int n = 0, bad;
-
-	write_job(&job, l);
-	bad = add_programs(extra, &n, data, l, e) ||
-	      image_initramfs(&l->initramfs, init, str_c(&job), extra, n, e);
-	str_release(&data[0]);
-	str_release(&data[1]);
-	return bad ? -1 : 0;
-}
-
 static int choose_accel(struct lab *l, struct err *e)
 {
 	l->kvm = !strcmp(l->q->accel, "kvm");
@@ -254,7 +173,8 @@ static int prepare(struct lab *l, struct err *e)
 	    scratch_claim(&l->scratch, l->logs, l->p, e))
 		return -1;
 	if (find_drive(l, e) || dir_make(trials, e) || merge_config(l, e) || choose_accel(l, e) ||
-	    make_initramfs(l, e) || make_image(l, e))
+	    initramfs_make(&l->initramfs, l->q, l->fs, l->share, e) ||
+	    make_image(l, e))
 		return -1;
 	return 0;
 }
