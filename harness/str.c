@@ -31,6 +31,15 @@ void *xcalloc(size_t n, size_t size)
 	return oom_check(calloc(n ? n : 1, size ? size : 1));
 }
 
+void *xmalloc_pages(size_t n)
+{
+	void *p = NULL;
+
+	if (posix_memalign(&p, 4096, n ? n : 1))
+		p = NULL;
+	return oom_check(p);
+}
+
 void *xrealloc(void *p, size_t n)
 {
 	return oom_check(realloc(p, n ? n : 1));

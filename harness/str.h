@@ -9,6 +9,7 @@
 
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
+void *xmalloc_pages(size_t n); /* begins at a page */
 void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);

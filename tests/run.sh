@@ -8,7 +8,7 @@ status=0
 
 if [ "$which" != vm ]; then
 	say 'fast tests'
-	install shellcheck libnbd-bin fio nbdkit blktrace qemu-utils
+	install shellcheck libnbd-bin fio nbdkit blktrace qemu-utils jq
 	(cd "$source" && shellcheck -x -P SCRIPTDIR tests/*.sh tests/*/*.sh \
 		tests/fake/* .ci/run)
 	ctest -L fast -j "$(nproc)" --output-on-failure || status=1

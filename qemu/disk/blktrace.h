@@ -1,5 +1,5 @@
-/* A trace as blktrace(8) would have recorded it, for blkparse, btt, iowatcher and
- * fio. Pure. */
+/* A trace as blktrace(8) would have recorded it, for blkparse, btt, iowatcher
+ * and fio. Pure. */
 #ifndef DISK_BLKTRACE_H
 #define DISK_BLKTRACE_H
 

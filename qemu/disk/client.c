@@ -8,11 +8,11 @@
 
 #include "str.h"
 
-/* A client that asks for much, or reads its answers slowly, waits above this. */
+/* Above this a client waits that asks for much, or reads answers slowly. */
 #define HELD_MAX (64u << 20)
 /* A buffer above this is not kept for the next request. */
 #define KEEP_MAX (256u << 10)
-#define IOV 32
+#define IOV 33
 #define SEND_BUFFER (2 << 20)
 
 struct client *client_new(int fd, uint64_t size, unsigned slots)
@@ -37,7 +37,7 @@ void client_free(struct client *c)
 {
 	client_gone(c);
 	for (unsigned i = 0; i < c->nslots; i++)
-		free(c->slots[i].reply);
+		free(c->slots[i].data);
 	free(c->slots);
 	free(c);
 }
@@ -57,20 +57,29 @@ void client_gone(struct client *c)
 	nbd_release(&c->nbd);
 }
 
+static size_t wanted(const struct msghdr *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->msg_iovlen; i++)
+		n += m->msg_iov[i].iov_len;
+	return n;
+}
+
 enum nbd_event client_next(struct nbd_request *r, struct client *c)
 {
 	for (;;) {
 		enum nbd_event ev = nbd_next(r, &c->nbd);
-		size_t room;
+		struct iovec room[2];
+		struct msghdr m = { .msg_iov = room };
 		ssize_t got;
-		void *p;
 
 		/* An answer goes out before more is asked for: a client that
 		 * never reads must not make us hold many. */
 		if (ev != NBD_MORE || !c->readable || c->nbd.out.len)
 			return ev;
-		p = nbd_room(&room, &c->nbd);
-		got = recv(c->fd, p, room, MSG_DONTWAIT);
+		m.msg_iovlen = (size_t)nbd_room(room, &c->nbd);
+		got = recvmsg(c->fd, &m, MSG_DONTWAIT);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0 && errno == EAGAIN) {
@@ -81,7 +90,7 @@ enum nbd_event client_next(struct nbd_request *r, struct client *c)
 			return NBD_END;
 		/* What arrives after a short read rings again (EPOLLET); an
 		 * end that had come with it does not. */
-		c->readable = (size_t)got == room || c->hung_up;
+		c->readable = (size_t)got == wanted(&m) || c->hung_up;
 		nbd_fed(&c->nbd, (size_t)got);
 	}
 }
@@ -97,8 +106,8 @@ struct slot *client_slot(struct client *c, size_t len)
 
 	c->free = s->next;
 	if (s->cap < len) {
-		free(s->reply);
-		s->reply = xmalloc(len);
+		free(s->data);
+		s->data = xmalloc_pages(len);
 		s->cap = len;
 	}
 	s->len = len;
@@ -112,8 +121,8 @@ void client_release(struct slot *s)
 
 	c->held -= s->cap;
 	if (s->cap > KEEP_MAX) {
-		free(s->reply);
-		s->reply = NULL;
+		free(s->data);
+		s->data = NULL;
 		s->cap = 0;
 	}
 	s->next = c->free;
@@ -143,10 +152,10 @@ static void count_sent(struct client *c, size_t n)
 	str_reset(&c->nbd.out);
 	c->out_sent = 0;
 	c->sent += n - out;
-	while (c->first && c->sent >= c->first->len) {
+	while (c->first && c->sent >= sizeof(c->first->head) + c->first->len) {
 		struct slot *s = c->first;
 
-		c->sent -= s->len;
+		c->sent -= sizeof(s->head) + s->len;
 		c->first = s->next;
 		client_release(s);
 	}
@@ -154,25 +163,29 @@ static void count_sent(struct client *c, size_t n)
 		c->last = NULL;
 }
 
+static void add_piece(struct msghdr *m, void *p, size_t n, size_t *skip)
+{
+	size_t k = *skip < n ? *skip : n;
+
+	*skip -= k;
+	if (n > k)
+		m->msg_iov[m->msg_iovlen++] =
+			(struct iovec){ (uint8_t *)p + k, n - k };
+}
+
 int client_send(struct client *c)
 {
 	while (!c->blocked && (c->nbd.out.len || c->first)) {
 		struct iovec iov[IOV];
 		struct msghdr m = { .msg_iov = iov };
-		size_t skip = c->sent;
+		size_t early = c->out_sent, skip = c->sent;
 		ssize_t n;
 
-		if (c->nbd.out.len)
-			iov[m.msg_iovlen++] = (struct iovec){
-				c->nbd.out.buf + c->out_sent,
-				c->nbd.out.len - c->out_sent
-			};
-		for (struct slot *s = c->first;
-		     s && m.msg_iovlen < IOV; s = s->next) {
-			iov[m.msg_iovlen++] = (struct iovec){
-				s->reply + skip, s->len - skip
-			};
-			skip = 0;
+		add_piece(&m, c->nbd.out.buf, c->nbd.out.len, &early);
+		for (struct slot *s = c->first; s && m.msg_iovlen < IOV - 1;
+		     s = s->next) {
+			add_piece(&m, s->head, sizeof(s->head), &skip);
+			add_piece(&m, s->data, s->len, &skip);
 		}
 		n = sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n >= 0)

@@ -16,7 +16,8 @@ struct client;
 struct slot {
 	struct client *client;
 	struct slot *next; /* of the free ones, or of the replies to send */
-	uint8_t *reply;    /* head, then the data of a read */
+	uint8_t head[NBD_REPLY_SIZE];
+	uint8_t *data; /* of a read: len bytes */
 	size_t cap, len;
 	struct trace_record record;
 };
@@ -47,7 +48,7 @@ void client_gone(struct client *c);
 enum nbd_event client_next(struct nbd_request *r, struct client *c);
 /* Whether there is room for the answer to one more request. */
 bool client_has_room(const struct client *c);
-/* A slot with room for a reply of len bytes. */
+/* A slot with room for a reply with len bytes of data. */
 struct slot *client_slot(struct client *c, size_t len);
 void client_release(struct slot *s);
 void client_queue(struct slot *s);

@@ -15,10 +15,10 @@
 static int private_dir(struct endpoint *p, const char *path, struct err *e)
 {
 	const char *slash = strrchr(path, '/');
-	AUTOFREE char *dir = slash ? xstrndup(path, (size_t)(slash - path + 1)) :
-				     xstrdup(".");
+	AUTOFREE char *dir = NULL;
 	struct stat st;
 
+	dir = slash ? xstrndup(path, (size_t)(slash - path + 1)) : xstrdup(".");
 	if (!mkdir(dir, 0700)) {
 		p->dir = take_ptr(dir);
 		return 0;
@@ -26,8 +26,8 @@ static int private_dir(struct endpoint *p, const char *path, struct err *e)
 	if (errno != EEXIST || stat(dir, &st))
 		return err_set(e, "make the directory %s: %m", dir);
 	if (st.st_uid != geteuid() || st.st_mode & 077)
-		return err_set(e, "the socket's directory %s is open to others: "
-				  "chmod 700 it, or name one to be made",
+		return err_set(e, "the socket's directory %s is open to "
+				  "others: chmod 700 it, or name one to be made",
 			       dir);
 	return 0;
 }

@@ -13,9 +13,9 @@ struct endpoint {
 };
 #define ENDPOINT_INIT { .fd = -1 }
 
-/* "fd:N", or a path in a directory that is nobody else's; made if missing. Where
- * the socket is seen, it listens. The caller releases, which removes what was
- * made. */
+/* "fd:N", or a path in a directory that is nobody else's; made if missing.
+ * Where the socket is seen, it listens. The caller releases, which removes what
+ * was made. */
 int endpoint_open(struct endpoint *out, const char *where, struct err *e);
 void endpoint_release(struct endpoint *p);
 

@@ -9,6 +9,7 @@
 /* A write of at most this is taken from where it was read to; a longer one is
  * read to a place of its own, and so not copied either. */
 #define SMALL 16384
+#define REQUEST_SIZE 28
 /* The longest sensible option is a name of 4096 bytes and a few numbers. */
 #define OPTION_MAX 8192
 
@@ -143,27 +144,37 @@ static const uint8_t *take(struct nbd *n, size_t want)
 	return p;
 }
 
-void *nbd_room(size_t *room, struct nbd *n)
+int nbd_room(struct iovec room[2], struct nbd *n)
 {
 	size_t rest = n->len - n->at;
+	bool long_writes = n->pending.length > SMALL;
+	int k = 0;
 
-	if (n->state == IN_PAYLOAD) {
-		*room = n->pending.length - n->data_len;
-		return n->data + n->data_len;
-	}
+	/* After a long write the next one's head is all that may come along:
+	 * the data's place is not yet known, and the kernel copies much faster
+	 * to the beginning of a page than to anywhere. */
+
 	memmove(n->rx, n->rx + n->at, rest);
 	n->at = 0;
 	n->len = rest;
-	*room = RX_SIZE - rest;
-	return n->rx + rest;
+	if (n->state == IN_PAYLOAD)
+		room[k++] = (struct iovec){ n->data + n->data_len,
+					    n->pending.length - n->data_len };
+	room[k].iov_base = n->rx + rest;
+	room[k++].iov_len = long_writes ? REQUEST_SIZE : RX_SIZE - rest;
+	return k;
 }
 
 void nbd_fed(struct nbd *n, size_t got)
 {
-	if (n->state == IN_PAYLOAD)
-		n->data_len += got;
-	else
-		n->len += got;
+	size_t part = 0;
+
+	if (n->state == IN_PAYLOAD) {
+		part = n->pending.length - n->data_len;
+		part = got < part ? got : part;
+		n->data_len += part;
+	}
+	n->len += got - part;
 }
 
 static enum step in_flags(struct nbd *n, struct nbd_request *r)
@@ -344,7 +355,7 @@ static void expect_payload(struct nbd *n)
 	if (n->data_cap < n->pending.length) {
 		free(n->data);
 		n->data_cap = n->pending.length;
-		n->data = xmalloc(n->data_cap);
+		n->data = xmalloc_pages(n->data_cap);
 	}
 	if (here > n->pending.length)
 		here = n->pending.length;
@@ -361,7 +372,7 @@ static enum step in_request(struct nbd *n, struct nbd_request *r)
 		[CMD_TRIM] = DISK_TRIM,   [5] = -1,
 		[CMD_WRITE_ZEROES] = DISK_ZERO,
 	};
-	const uint8_t *p = take(n, 28);
+	const uint8_t *p = take(n, REQUEST_SIZE);
 	uint16_t flags, type;
 	int op;
 
@@ -380,9 +391,11 @@ static enum step in_request(struct nbd *n, struct nbd_request *r)
 		.length = get32(p + 24),
 	};
 	r->error = op < 0 ? NBD_EINVAL : refuse(n, r, flags);
-	if (type != CMD_WRITE)
-		return STEP_REQUEST;
 	n->pending = *r;
+	if (type != CMD_WRITE) {
+		n->pending.length = 0;
+		return STEP_REQUEST;
+	}
 	if (!r->error) {
 		expect_payload(n);
 	} else {
@@ -438,12 +451,16 @@ static enum step in_end(struct nbd *n, struct nbd_request *r)
 
 enum nbd_event nbd_next(struct nbd_request *r, struct nbd *n)
 {
-	static enum step (*const steps[])(struct nbd *, struct nbd_request *) = {
-		[IN_FLAGS] = in_flags,     [IN_OPTION] = in_option,
+	typedef enum step (*step_fn)(struct nbd *, struct nbd_request *);
+	static const step_fn steps[] = {
+		[IN_FLAGS] = in_flags,
+		[IN_OPTION] = in_option,
 		[IN_OPTION_DATA] = in_option_data,
 		[IN_REQUEST] = in_request,
 		[IN_SMALL_PAYLOAD] = in_small_payload,
-		[IN_PAYLOAD] = in_payload, [IN_REFUSED] = in_refused, [IN_END] = in_end,
+		[IN_PAYLOAD] = in_payload,
+		[IN_REFUSED] = in_refused,
+		[IN_END] = in_end,
 	};
 
 	for (;;) {

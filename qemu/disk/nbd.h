@@ -2,8 +2,8 @@
  * then simple replies. Pure: the caller moves the bytes.
  *
  *	while ((ev = nbd_next(&r, n)) == NBD_MORE) {
- *		p = nbd_room(&room, n);
- *		... read at most room bytes into p ...
+ *		k = nbd_room(room, n);
+ *		got = readv(fd, room, k);
  *		nbd_fed(n, got);
  *	}
  *
@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "model.h"
 #include "str.h"
@@ -62,9 +63,9 @@ struct nbd {
 void nbd_init(struct nbd *n, uint64_t size);
 void nbd_release(struct nbd *n);
 
-/* Where the next bytes from the client go: *room > 0 of them at most. Only after
- * NBD_MORE. */
-void *nbd_room(size_t *room, struct nbd *n);
+/* Where the next bytes from the client go, in one or two pieces, none of them
+ * empty: how many pieces. Only after NBD_MORE. */
+int nbd_room(struct iovec room[2], struct nbd *n);
 void nbd_fed(struct nbd *n, size_t got);
 enum nbd_event nbd_next(struct nbd_request *r, struct nbd *n);
 bool nbd_in_handshake(const struct nbd *n);

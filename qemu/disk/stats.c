@@ -37,6 +37,13 @@ static uint64_t written_mark(struct written *w, uint64_t sector, uint64_t n)
 	return again;
 }
 
+/* Of times, which are not negative; a trace can claim any. */
+static void add(int64_t *sum, int64_t t)
+{
+	if (__builtin_add_overflow(*sum, t, sum))
+		*sum = INT64_MAX;
+}
+
 /* Lengths of runs, in sectors. */
 struct runs {
 	uint64_t *v, current, next; /* next: the sector that goes on the run */
@@ -84,8 +91,8 @@ static void add_request(struct stream *s, struct runs *runs,
 {
 	s->requests++;
 	s->bytes += r->sectors * 512ull;
-	s->wait += r->start - r->arrival;
-	s->response += r->done - r->arrival;
+	add(&s->wait, r->start - r->arrival);
+	add(&s->response, r->done - r->arrival);
 	if (s->requests > 1 && r->sector == runs->next) {
 		s->sequential += r->sectors * 512ull;
 	} else {
@@ -98,20 +105,20 @@ static void add_request(struct stream *s, struct runs *runs,
 
 static void add_cost(struct disk_cost *sum, const struct disk_cost *c)
 {
-	sum->overhead += c->overhead;
-	sum->transfer += c->transfer;
-	sum->seek += c->seek;
-	sum->rotation += c->rotation;
-	sum->flush += c->flush;
-	sum->eviction += c->eviction;
+	add(&sum->overhead, c->overhead);
+	add(&sum->transfer, c->transfer);
+	add(&sum->seek, c->seek);
+	add(&sum->rotation, c->rotation);
+	add(&sum->flush, c->flush);
+	add(&sum->eviction, c->eviction);
 }
 
-/* Requests come in order of arrival: time is idle from the latest end so far. */
+/* Requests come in order of arrival: idle time begins at the latest end. */
 static void add_time(struct stats *s, const struct trace_record *r,
 		     int64_t *latest)
 {
 	if (r->arrival > *latest)
-		s->idle += r->arrival - *latest;
+		add(&s->idle, r->arrival - *latest);
 	if (r->done > *latest)
 		*latest = r->done;
 }

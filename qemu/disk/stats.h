@@ -12,7 +12,7 @@
  * before it, of the same direction, ended. Bytes but for the counts. */
 struct stream {
 	uint64_t requests, bytes;
-	uint64_t seeks;      /* requests that do not go on a run, the first too */
+	uint64_t seeks;      /* requests that begin a run */
 	uint64_t sequential; /* bytes of those that do */
 	uint64_t run_median, run_longest; /* half of all bytes are in runs of
 					   * run_median or more */

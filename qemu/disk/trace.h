@@ -1,6 +1,6 @@
 /* A record of every request that a drive served. The file is one header of 128
- * bytes, then records of 96, little-endian, in order of completion; docs/drives.md
- * has the layout. */
+ * bytes, then records of 96, little-endian, in order of completion;
+ * docs/drives.md has the layout. */
 #ifndef DISK_TRACE_H
 #define DISK_TRACE_H
 

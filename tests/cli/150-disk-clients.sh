@@ -34,14 +34,14 @@ stop
 
 # fio's own checksums, on a drive that takes its time and reorders.
 drive --size 32M --profile "$IOBISECT_SOURCE/qemu/drives/sata-ssd.json"
-for rw in randwrite write; do
-	for bs in 4k 128k 1M; do
-		fio_nbd --rw=$rw --bs=$bs --iodepth=16 --size=16M \
-			--verify=crc32c --verify_fatal=1 --fsync=128
-	done
-done
-fio_nbd --rw=randrw --bsrange=512-64k --bs_unaligned=0 --iodepth=16 --size=4M \
-	--verify=crc32c --verify_fatal=1 --numjobs=2 --offset_increment=8M
+verify='--verify=crc32c --verify_fatal=1 --iodepth=16 --thread'
+# shellcheck disable=SC2086 # options
+{
+	fio_nbd --rw=randwrite --bs=4k --size=8M --fsync=128 $verify
+	fio_nbd --rw=write --bs=128k --size=32M $verify
+	fio_nbd --rw=randrw --bsrange=512-1M --size=8M --numjobs=2 \
+		--offset_increment=16M $verify
+}
 stop
 equals failed 0
 equals profile sata-ssd

@@ -3,15 +3,6 @@
 . "$(dirname "$0")/disk.sh"
 needs nbdinfo fio
 
-# busy: until the client has written for a while
-busy() {
-	until [ "$(du -k "$T/img" 2>/dev/null | cut -f1)" -gt 200 ] 2>/dev/null; do
-		kill -0 $client || fail 'the client is gone'
-		sleep 0.01
-	done
-	sleep 0.1
-}
-
 # refused CODE TEXT OPTIONS...
 refused() {
 	code=$1 text=$2
@@ -95,17 +86,24 @@ perl -MSocket -MPOSIX -e '
 	exit $? >> 8' "$T/img" >"$T/out" || fail 'a connected socket handed over'
 has "$T/out" 'requests 0'
 
+# busy PID: until it has served some requests.
+busy() {
+	until [ "$(sed -n 's/^requests //p' served | tail -n 1)" -gt 20 ]; do
+		kill -USR1 "$1" || fail 'the drive is gone'
+		sleep 0.02
+	done 2>/dev/null
+}
+
 # It ends when its parent is killed, and leaves a whole trace and no socket.
 flat 3000
-rm -f img
 sh -c "iobisect-disk --size 4M --data img --socket '$T/d/s' --trace trace \
 	--profile flat.json >served & echo \$! >pid; wait" &
 parent=$!
 until [ -S "$T/d/s" ]; do sleep 0.01; done
-fio --name=x --ioengine=nbd --uri="$uri" --rw=write --bs=4k --iodepth=16 \
+fio --name=x --ioengine=nbd --uri="$uri" --thread --rw=write --bs=4k --iodepth=16 \
 	--size=4M --time_based --runtime=20 >/dev/null 2>&1 &
 client=$!
-busy
+busy "$(cat pid)"
 kill -9 $parent
 wait $parent || :
 while kill -0 "$(cat pid)" 2>/dev/null; do sleep 0.01; done
@@ -117,13 +115,11 @@ trace stats "$T/trace" >"$T/stats"
 [ "$(stat_of writes.requests)" -gt 10 ] || fail 'an empty trace'
 
 # A client that is killed in the middle of its requests disturbs nobody.
-rm -f img
 drive --size 4M --profile flat.json
-fio --name=x --ioengine=nbd --uri="$uri" --rw=randrw --bs=64k --iodepth=16 \
+fio --name=x --ioengine=nbd --uri="$uri" --thread --rw=randrw --bs=64k --iodepth=16 \
 	--size=4M --time_based --runtime=20 >/dev/null 2>&1 &
 client=$!
-busy
-pkill -9 -P $client || :
+busy $drive
 kill -9 $client
 wait $client || :
 nbdinfo --size "$uri" >/dev/null || fail 'a killed client took the drive along'

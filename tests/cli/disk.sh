@@ -19,7 +19,7 @@ drive() {
 		>"$T/served" 2>"$T/drive.err" &
 	drive=$!
 	until [ -S "$T/d/s" ]; do
-		kill -0 "$drive" 2>/dev/null || fail "$(cat "$T/drive.err")"
+		kill -0 $drive 2>/dev/null || fail "$(cat "$T/drive.err")"
 		sleep 0.01
 	done
 }

@@ -80,16 +80,22 @@ static void feed(struct seen *seen, struct nbd *n, const char *p, size_t left)
 {
 	drain(seen, n);
 	while (left && !seen->ended) {
-		size_t room;
-		void *to = nbd_room(&room, n);
+		struct iovec room[2];
+		int k = nbd_room(room, n);
+		size_t fed = 0;
 
-		if (room > left)
-			room = left;
-		ASSERT(room > 0);
-		memcpy(to, p, room);
-		nbd_fed(n, room);
-		p += room;
-		left -= room;
+		for (int i = 0; i < k; i++) {
+			size_t part = room[i].iov_len;
+
+			ASSERT(part > 0);
+			if (part > left)
+				part = left;
+			memcpy(room[i].iov_base, p, part);
+			p += part;
+			left -= part;
+			fed += part;
+		}
+		nbd_fed(n, fed);
 		drain(seen, n);
 	}
 }
