@@ -1,7 +1,7 @@
 #!/bin/sh
 # What iobisect-disk costs when the drive costs nothing, side by side with nbdkit's
 # memory plugin: fio's IOPS over the same kind of socket, best of some rounds each
-# (ROUNDS, 5), taken in turns. Fails when ours is more than 10 % slower anywhere.
+# (ROUNDS, 5), taken in turns, and processor time a request. Fails when ours is more than 10 % slower anywhere.
 #   sh tests/server-cost.sh [BUILD]
 . "$(dirname "$0")/lib.sh"
 set -eu
@@ -29,22 +29,34 @@ for _ in $(seq 100); do
 	sleep 0.05
 done
 
-# once SOCKET RW SIZE DEPTH: fio's IOPS.
+# once SOCKET PID RW SIZE DEPTH: fio's IOPS, requests, ticks of PID's processor time.
 once() {
-	fio --name=x --ioengine=nbd --uri="nbd+unix:///?socket=$1" --rw="$2" \
-		--bs="$3" --iodepth="$4" --size=256M --randrepeat=1 \
+	before=$(ticks "$2")
+	fio --name=x --ioengine=nbd --uri="nbd+unix:///?socket=$1" --rw="$3" \
+		--bs="$4" --iodepth="$5" --size=256M --randrepeat=1 \
 		--time_based --runtime="${SECONDS_EACH:-1}" \
-		--output-format=json 2>/dev/null |
-		sed -n '/^{/,$p' | jq '.jobs[0] | .read.iops + .write.iops'
+		--output-format=json 2>/dev/null | sed -n '/^{/,$p' |
+		jq -r '.jobs[0] | "\(.read.iops + .write.iops) " +
+			"\(.read.total_ios + .write.total_ios)"' | tr '\n' ' '
+	echo $(($(ticks "$2") - before))
 }
-best() {
-	sort -g "$1" | tail -n 1
+ticks() {
+	awk '{ print $14 + $15 }' "/proc/$1/stat"
+}
+# summary FILE: the best IOPS, microseconds of processor a request.
+summary() {
+	awk -v hz="$(getconf CLK_TCK)" '{
+		if ($1 > best)
+			best = $1
+		n += $2
+		ticks += $3 } END { print best, ticks / hz / n * 1e6 }' "$1"
 }
 
-once "$T/d/ours" write 128k 16 >/dev/null # both have all their memory
-once "$T/theirs" write 128k 16 >/dev/null
+once "$T/d/ours" $ours write 128k 16 >/dev/null # both have all their memory
+once "$T/theirs" $theirs write 128k 16 >/dev/null
 status=0
-printf '%-10s %5s %6s %10s %10s %6s\n' access size depth ours nbdkit ratio
+printf '%-10s %5s %6s %8s %8s %6s   %s\n' access size depth ours nbdkit ratio \
+	'CPU us/request'
 for test in randread:4k:1 randwrite:4k:1 randread:4k:16 randwrite:4k:16 \
 	read:128k:16 write:128k:16; do
 	IFS=: read -r rw size depth <<-END
@@ -53,12 +65,12 @@ for test in randread:4k:1 randwrite:4k:1 randread:4k:16 randwrite:4k:16 \
 	: >a
 	: >b
 	for _ in $(seq "$rounds"); do
-		once "$T/d/ours" "$rw" "$size" "$depth" >>a
-		once "$T/theirs" "$rw" "$size" "$depth" >>b
+		once "$T/d/ours" $ours "$rw" "$size" "$depth" >>a
+		once "$T/theirs" $theirs "$rw" "$size" "$depth" >>b
 	done
-	awk -v rw="$rw" -v s="$size" -v d="$depth" -v a="$(best a)" \
-		-v b="$(best b)" 'BEGIN {
-		printf "%-10s %5s %6s %10.0f %10.0f %6.2f\n", rw, s, d, a, b, a / b
-		exit a < 0.9 * b }' || status=1
+	echo "$rw $size $depth $(summary a) $(summary b)" | awk '{
+		printf "%-10s %5s %6s %8.0f %8.0f %6.2f   %.1f %.1f\n",
+			$1, $2, $3, $4, $6, $4 / $6, $5, $7
+		exit $4 < 0.9 * $6 }' || status=1
 done
 [ $status = 0 ] || fail 'more than 10 % slower than nbdkit'

@@ -54,6 +54,7 @@ void client_gone(struct client *c)
 		client_release(s);
 	}
 	c->last = NULL;
+	c->ready = 0;
 	nbd_release(&c->nbd);
 }
 
@@ -134,6 +135,7 @@ void client_queue(struct slot *s)
 	struct client *c = s->client;
 
 	s->next = NULL;
+	c->ready += s->len;
 	if (c->first)
 		c->last->next = s;
 	else
@@ -156,6 +158,7 @@ static void count_sent(struct client *c, size_t n)
 		struct slot *s = c->first;
 
 		c->sent -= sizeof(s->head) + s->len;
+		c->ready -= s->len;
 		c->first = s->next;
 		client_release(s);
 	}

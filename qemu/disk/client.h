@@ -27,7 +27,8 @@ struct client {
 	struct nbd nbd;
 	struct slot *slots, *free, *first, *last;
 	size_t out_sent, sent; /* bytes of nbd.out, of the first reply */
-	size_t held;           /* bytes of all replies, sent or not */
+	size_t held;           /* bytes of all replies, ready or not */
+	size_t ready;          /* bytes of data of those to send */
 	unsigned nslots, in_drive;
 	bool readable; /* there may be more in the socket */
 	bool hung_up;  /* and its end will be there too */

@@ -22,9 +22,9 @@
 #define SEATS 8
 /* Requests of one client before the others, and signals, have a turn. */
 #define TURN 64
-/* Answers of a drive without cost that go out together: fewer calls, but also a
- * client that has something to do while the rest is served. */
-#define BATCH 4
+/* Bytes of answers after which they go out, so that the client has something to
+ * do while the rest of its requests is served. */
+#define BATCH (16 << 10)
 #define LOOKS 15
 #define SECOND 1000000000ll
 
@@ -171,7 +171,7 @@ static bool serve(struct server *s, struct client *c)
 		if (ev != NBD_REQUEST)
 			break;
 		admit(s, c, &r);
-		if (!s->config->model && i % BATCH == BATCH - 1)
+		if (c->ready >= BATCH)
 			send_replies(s, c);
 	}
 	c->more = ev == NBD_REQUEST;
