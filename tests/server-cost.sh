@@ -1,14 +1,15 @@
 #!/bin/sh
 # What iobisect-disk costs when the drive costs nothing, side by side with nbdkit's
 # memory plugin: fio's IOPS over the same kind of socket, best of some rounds each
-# (ROUNDS, 5), taken in turns, and processor time a request. Fails when ours is more than 10 % slower anywhere.
+# (ROUNDS, 5), taken in turns, and processor time a request. Fails when ours is more
+# than 10 % slower anywhere.
 #   sh tests/server-cost.sh [BUILD]
 . "$(dirname "$0")/lib.sh"
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 build=${1:-${IOBISECT_BUILD:-$source/build}}
 rounds=${ROUNDS:-5}
-T=$(mktemp -d /dev/shm/iobisect-cost.XXXXXX)
+T=$(mktemp -d /dev/shm/iobisect-server.XXXXXX)
 ours='' theirs=''
 trap 'kill $ours $theirs 2>/dev/null; wait; rm -rf "$T"' EXIT
 trap 'exit 1' INT TERM HUP
