@@ -436,11 +436,13 @@ static int boot_again(bool *more, struct bisect *b, const char *hex, int since,
 		return 0;
 	if (get_kernel(&k, b, hex, e))
 		return -1;
-	*more = !k.reason;
-	return k.reason ? 0 : boot(b, &k, hex, e);
+	if (k.reason)
+		return 0;
+	*more = true;
+	return boot(b, &k, hex, e);
 }
 
-/* "parent 0123 good 1.2 s in 3", and whether that is what it should be. */
+/* "1.2 s in 3 boots is good", and whether that is what it should be. */
 static bool say_fresh(double *median, struct str *out, struct bisect *b,
 		      const char *hex, int since, enum mark want)
 {
@@ -466,8 +468,7 @@ static bool say_fresh(double *median, struct str *out, struct bisect *b,
 
 /* The culprit and its parents are booted again, interleaved, and judged by these
  * boots alone: the ones that led here were a choice of the search, and a mark by
- * hand is what is to be checked. False in *ok with the reason when they do not
- * say slow against fast. */
+ * hand is what is to be checked. out has the numbers, or what contradicts. */
 static int confirm(struct bisect_result *out, struct bisect *b,
 		   const struct commit *c, int since, struct err *e)
 {

@@ -282,15 +282,16 @@ int history_check_kernel(struct history *h, const char *hex, struct err *e)
 {
 	AUTO(commit) *c = NULL;
 	AUTO(tree) *tree = NULL;
+	const git_tree_entry *makefile;
 
 	if (lookup(&c, h, hex, e))
 		return -1;
 	if (git_commit_tree(&tree, c))
 		return fail(e, hex);
-	if (!git_tree_entry_byname(tree, "Makefile"))
+	makefile = git_tree_entry_byname(tree, "Makefile");
+	if (!makefile)
 		return err_set(e, "%s: not a kernel tree (no Makefile)", hex);
-	if (!git_odb_exists(h->odb, git_tree_entry_id(git_tree_entry_byname(
-					   tree, "Makefile"))))
+	if (!git_odb_exists(h->odb, git_tree_entry_id(makefile)))
 		return err_set(e, "%s: its files are not here (a partial clone?"
 				  "): git fetch --refetch --no-filter",
 			       hex);

@@ -83,7 +83,7 @@ static void boots_since(struct boots *out, const struct state *st,
 
 		if (!is_boot_of(ev, hex, k))
 			continue;
-		s = workload ? trial_sample(&ev->trial, workload) : NULL;
+		s = trial_sample(&ev->trial, workload);
 		if (ev->trial.outcome != BOOT_OK) {
 			out->failed++;
 			out->reason = ev->trial.reason ? ev->trial.reason

@@ -185,12 +185,16 @@ static void explain(struct err *why, const struct verdict_summary *g,
 			 ", and this one with about %d (--runs)", need);
 }
 
-/* Whether a kernel of that time ends on its side of the threshold before the
- * most boots are used up. */
+/* How far from the threshold in log time a kernel must be to end on its side of it
+ * before the most boots are used up. */
+static double margin(const struct verdict_rule *r)
+{
+	return CLEAR * MEDIAN_ERROR * r->sigma / sqrt(r->max);
+}
+
 static bool decidable(const struct verdict_rule *r, double seconds)
 {
-	return fabs(log(r->threshold) - log(seconds)) >=
-	       CLEAR * MEDIAN_ERROR * r->sigma / sqrt(r->max);
+	return fabs(log(r->threshold) - log(seconds)) >= margin(r);
 }
 
 static enum verdict_gap set_threshold(struct verdict_rule *r,
@@ -215,8 +219,7 @@ static enum verdict_gap set_threshold(struct verdict_rule *r,
 		     "%.1f%% away (another --threshold, or more --runs)",
 		r->threshold, decidable(r, r->good) ? "bad" : "good",
 		decidable(r, r->good) ? r->bad : r->good, r->sigma * 100,
-		r->max, (exp(CLEAR * MEDIAN_ERROR * r->sigma / sqrt(r->max)) -
-			 1) * 100);
+		r->max, (exp(margin(r)) - 1) * 100);
 	return GAP_NONE;
 }
 
